@@ -1,0 +1,369 @@
+"""Files and text into data, with the place of every node.
+
+Comes in: a path, or bytes already read. Goes out: `Source` (bytes read once), `Located` (plain
+data and where each part stands) and validated pydantic models. Must not know what an entry,
+a record or a registry is.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from measured_glossary.problem import Checked, Place, Problem
+
+Model = TypeVar("Model", bound=BaseModel)
+Loc = tuple[str | int, ...]
+
+MAX_FILE_BYTES = 4 << 20
+MAX_YAML_BYTES = 64 << 10
+MAX_YAML_DEPTH = 10
+MAX_JSON_DEPTH = 40
+
+# Characters that make text read otherwise than it is stored (Unicode TR 36 and 39): bidirectional
+# controls, invisible separators, and control characters other than tab and line ends.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of the project, read once: `file` is its name in messages, `text` its content.
+
+    `text` is `raw` decoded as UTF-8 with line ends as they stand.
+    """
+
+    file: str
+    raw: bytes
+    text: str
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the raw bytes, in hexadecimal."""
+        return hashlib.sha256(self.raw).hexdigest()
+
+    def at(self, offset: int) -> Place:
+        """Give the place of the character at `offset` of `text`."""
+        line = self.text.count("\n", 0, offset) + 1
+        return Place(self.file, line, offset - self.text.rfind("\n", 0, offset))
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Plain data (dict, list, str, …) and the place of each part, keyed by its path."""
+
+    data: Any
+    places: dict[Loc, Place] = field(default_factory=dict)
+
+    def place(self, loc: Loc) -> Place:
+        """Give the place of the part at `loc`, or of the nearest part around it."""
+        while loc not in self.places and loc:
+            loc = loc[:-1]
+        return self.places[loc]
+
+
+# ── reading ──────────────────────────────────────────────────────────────────────────────────
+
+
+def read_bytes(root: Path, file: str, *, limit: int = MAX_FILE_BYTES) -> Checked[bytes]:
+    """Read a regular file below `root`; links, pipes, folders and oversized files are refused."""
+    if problem := path_problem(file):
+        return Checked(value=None, problems=(problem,))
+    try:
+        return _read_regular(_without_links(root, file), file, limit)
+    except FileNotFoundError:
+        return _refuse(file, "missing-file", "there is no such file")
+    except OSError as error:
+        return _refuse(file, "unreadable-file", f"cannot be read: {error.strerror}")
+
+
+def read(root: Path, file: str, *, limit: int = MAX_FILE_BYTES) -> Checked[Source]:
+    """Read a text file below `root`: UTF-8, without hidden or bidirectional characters."""
+    raw = read_bytes(root, file, limit=limit)
+    return (
+        decode(file, raw.value)
+        if raw.value is not None
+        else Checked(value=None, problems=raw.problems)
+    )
+
+
+def decode(file: str, raw: bytes) -> Checked[Source]:
+    """Decode bytes as text; a byte order mark is kept in `raw` and dropped from `text`."""
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        return _refuse(file, "not-utf8", f"byte {error.start} is not UTF-8", line=line)
+    source = Source(file, raw, text)
+    problems = tuple(_hidden_problem(source, found) for found in _HIDDEN.finditer(text))
+    return Checked(value=None if problems else source, problems=problems)
+
+
+def path_problem(file: str, place: Place | None = None) -> Problem | None:
+    """Say what is wrong with a relative path named in a file, if anything."""
+    parts = PurePosixPath(file).parts
+    plain = "/".join(parts) == file and "\\" not in file and ":" not in file
+    if file and plain and not file.startswith("/") and ".." not in parts:
+        return None
+    return Problem(
+        place=place or Place(file or "."),
+        code="bad-path",
+        message=f"{file!r} is not a plain path inside the project",
+        hint="write it relative to the project's root, with '/' and without '..'",
+    )
+
+
+def _without_links(root: Path, file: str) -> Path:
+    path = root
+    for part in PurePosixPath(file).parts:
+        path = path / part
+        if path.is_symlink():
+            raise OSError(0, f"{path.relative_to(root).as_posix()} is a symbolic link")
+    return path
+
+
+def _read_regular(path: Path, file: str, limit: int) -> Checked[bytes]:
+    # O_NONBLOCK: opening a pipe must not wait for a writer. Windows has neither flag.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as stream:
+        status = os.fstat(stream.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return _refuse(file, "unreadable-file", "is not a regular file")
+        raw = stream.read(limit + 1)
+    if len(raw) > limit:
+        return _refuse(file, "oversized-file", f"is larger than {limit} bytes")
+    return Checked(value=raw)
+
+
+def _refuse(file: str, code: str, message: str, *, line: int = 0) -> Checked[Any]:
+    return Checked(
+        value=None, problems=(Problem(place=Place(file, line), code=code, message=message),)
+    )
+
+
+def _hidden_problem(source: Source, found: re.Match[str]) -> Problem:
+    char = found.group()
+    name = unicodedata.name(char, "control character")
+    return Problem(
+        place=source.at(found.start()),
+        code="hidden-character",
+        message=f"U+{ord(char):04X} ({name}) makes text read otherwise than it is stored",
+        hint="delete the character",
+    )
+
+
+# ── strict YAML: every scalar a string, no duplicate keys, no anchors, aliases or tags ────────
+
+
+class _BadYaml(Exception):  # noqa: N818 - never leaves this module
+    def __init__(self, code: str, message: str, mark: yaml.Mark | None, hint: str = "") -> None:
+        super().__init__(message)
+        self.code, self.message, self.mark, self.hint = code, message, mark, hint
+
+
+def parse_yaml(source: Source, text: str | None = None, *, first_line: int = 1) -> Checked[Located]:
+    """Parse the strict YAML subset; `text` is a part of `source` that starts at `first_line`."""
+    text = source.text if text is None else text
+    try:
+        if len(text.encode()) > MAX_YAML_BYTES:
+            raise _BadYaml("yaml-too-large", f"more than {MAX_YAML_BYTES} bytes of YAML", None)
+        return _Builder(source.file, first_line - 1).build(text)
+    except _BadYaml as bad:
+        error, message, mark = bad, bad.message, bad.mark
+        code, hint = error.code, error.hint
+    except yaml.YAMLError as bad_syntax:
+        mark = getattr(bad_syntax, "problem_mark", None)
+        message = getattr(bad_syntax, "problem", None) or str(bad_syntax)
+        code = "yaml-syntax"
+        hint = "quote a text that has ': ' or '#' in it, or that begins with a sign"
+    line, column = (mark.line, mark.column) if mark else (0, 0)
+    place = Place(source.file, line + first_line, column + 1)
+    return Checked(
+        value=None, problems=(Problem(place=place, code=code, message=message, hint=hint),)
+    )
+
+
+class _Builder:
+    """Walks YAML events once; keeps data, places and the duplicate keys found on the way."""
+
+    def __init__(self, file: str, line_offset: int) -> None:
+        self.file, self.line_offset = file, line_offset
+        self.places: dict[Loc, Place] = {}
+        self.problems: list[Problem] = []
+
+    def build(self, text: str) -> Checked[Located]:
+        # The C parser is ten times faster; its events are the same.
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        events = self._checked(yaml.parse(text, Loader=loader))
+        first = next(events, None)
+        if first is None:
+            data: Any = {}
+            self.places[()] = Place(self.file, self.line_offset + 1, 1)
+        else:
+            data = self._node(first, events, ())
+        for event in events:
+            raise _BadYaml("yaml-documents", "a second YAML document", event.start_mark)
+        return Checked(value=Located(data, self.places), problems=tuple(self.problems))
+
+    def _checked(self, events: Iterator[Any]) -> Iterator[Any]:
+        for event in events:
+            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+                raise _BadYaml(
+                    "yaml-anchor",
+                    "anchors and aliases are not used here",
+                    event.start_mark,
+                    "write the value out",
+                )
+            if getattr(event, "tag", None):
+                raise _BadYaml(
+                    "yaml-tag",
+                    f"the tag {event.tag!r} is not used here",
+                    event.start_mark,
+                    "every value is read as text: leave the tag out",
+                )
+            if isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent):
+                yield event
+
+    def _node(self, event: Any, events: Iterator[Any], loc: Loc) -> Any:
+        mark = event.start_mark
+        if len(loc) > MAX_YAML_DEPTH:
+            raise _BadYaml("yaml-depth", f"nested deeper than {MAX_YAML_DEPTH} levels", mark)
+        self.places.setdefault(loc, self._place(mark))
+        if isinstance(event, yaml.ScalarEvent):
+            return event.value
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(events, loc)
+        return self._mapping(events, loc)
+
+    def _sequence(self, events: Iterator[Any], loc: Loc) -> list[Any]:
+        items: list[Any] = []
+        while not isinstance(event := next(events), yaml.SequenceEndEvent):
+            items.append(self._node(event, events, (*loc, len(items))))
+        return items
+
+    def _mapping(self, events: Iterator[Any], loc: Loc) -> dict[str, Any]:
+        items: dict[str, Any] = {}
+        while not isinstance(event := next(events), yaml.MappingEndEvent):
+            if not isinstance(event, yaml.ScalarEvent):
+                raise _BadYaml("yaml-key", "a key must be a plain text", event.start_mark)
+            key, place = event.value, self._place(event.start_mark)
+            if key in items:
+                self.problems.append(
+                    Problem(
+                        place=place,
+                        code="yaml-duplicate-key",
+                        message=f"{key!r} stands here a second time",
+                        hint="keep one of the two",
+                    )
+                )
+            else:
+                self.places[(*loc, key)] = place
+            items[key] = self._node(next(events), events, (*loc, key))
+        return items
+
+    def _place(self, mark: Any) -> Place:
+        return Place(self.file, mark.line + 1 + self.line_offset, mark.column + 1)
+
+
+# ── strict JSON ──────────────────────────────────────────────────────────────────────────────
+
+
+def parse_json(source: Source) -> Checked[Located]:
+    """Parse JSON; duplicate keys, NaN, infinities and deep nesting are refused."""
+    try:
+        data = json.loads(source.text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        _check_depth(data, MAX_JSON_DEPTH)
+    except json.JSONDecodeError as error:
+        place = Place(source.file, error.lineno, error.colno)
+        return _json_problem(place, "json-syntax", error.msg)
+    except (ValueError, RecursionError) as error:
+        return _json_problem(Place(source.file), "json-value", str(error) or "nested too deeply")
+    return Checked(value=Located(data, {(): Place(source.file)}))
+
+
+def canonical_json(data: Any) -> bytes:
+    """Write JSON in its one form: sorted keys, ASCII, two spaces, LF at the end, no NaN."""
+    text = json.dumps(data, sort_keys=True, ensure_ascii=True, indent=2, allow_nan=False)
+    return (text + "\n").encode("ascii")
+
+
+def _json_problem(place: Place, code: str, message: str) -> Checked[Any]:
+    return Checked(value=None, problems=(Problem(place=place, code=code, message=message),))
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ValueError(f"the key {key!r} stands twice in one object")
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a number a record can hold")
+
+
+def _check_depth(data: Any, left: int) -> None:
+    if left < 0:
+        raise ValueError(f"nested deeper than {MAX_JSON_DEPTH} levels")
+    for child in (
+        data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    ):
+        _check_depth(child, left - 1)
+
+
+# ── validation ───────────────────────────────────────────────────────────────────────────────
+
+
+def validate(model: type[Model], located: Located, *, code: str) -> Checked[Model]:
+    """Validate data against a pydantic model; every fault becomes a `Problem` with its place.
+
+    `code` names the problems (`entry-field`, `record-field`, …).
+    """
+    try:
+        return Checked(value=model.model_validate(located.data))
+    except ValidationError as error:
+        found = [_field_problem(model, located, fault, code) for fault in error.errors()]
+        return Checked(value=None, problems=tuple(found))
+
+
+def _field_problem(model: type[BaseModel], located: Located, fault: Any, code: str) -> Problem:
+    loc: Loc = tuple(fault["loc"])
+    name = ".".join(str(part) for part in loc) or "the whole"
+    kind, message, hint = fault["type"], fault["msg"], ""
+    if kind == "missing":
+        message, hint = f"{name!r} is missing", f"add a line '{loc[-1]}: …'"
+    elif kind == "extra_forbidden":
+        message, hint = f"{name!r} is not a key used here", _near(model, str(loc[-1]), loc)
+    else:
+        message = f"{name}: {message.removeprefix('Value error, ')}, found {_short(fault['input'])}"
+    return Problem(place=located.place(loc), code=code, message=message, hint=hint)
+
+
+def _near(model: type[BaseModel], key: str, loc: Loc) -> str:
+    names = sorted(f.alias or n for n, f in model.model_fields.items()) if len(loc) == 1 else []
+    close = difflib.get_close_matches(key, names, n=1)
+    return (
+        f"did you mean {close[0]!r}?"
+        if close
+        else "remove it" + (f"; the keys are {', '.join(names)}" if names else "")
+    )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
