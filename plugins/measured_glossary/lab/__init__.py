@@ -1,0 +1,1 @@
+"""The laboratory: experiments declared, compiled, run, recorded and checked."""

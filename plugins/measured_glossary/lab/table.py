@@ -1,0 +1,557 @@
+"""Measured tables, and the values that claims and inline expressions compare.
+
+Comes in: columns an author declared and rows of plain data. Goes out: `Table`, and `Rows` that
+wrap each cell by its kind. Standard library only; must not know of files, GPUs or YAML.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NoReturn, TypeAlias, cast, get_args
+
+ColumnKind = Literal["exact", "racy", "time", "outcome", "bytes"]
+TableKind = Literal["runtime", "static", "outcome"]
+Plain: TypeAlias = "bool | int | float | str | None"
+Cell: TypeAlias = "Plain | tuple[int, ...] | tuple[float, ...]"
+
+COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
+SAMPLED: tuple[ColumnKind, ...] = ("racy", "time")
+MIN_TIMES = 20  # fewer samples say too little of a distribution to print its quartiles
+OUTCOME = re.compile(r"returned|hung|cuda error \w+|crashed \((SIG\w+|exit \d+)\)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column: `unit` of its numbers, `of` the total that a count is out of (`None`: no total)."""
+
+    name: str
+    label: str
+    kind: ColumnKind
+    unit: str = ""
+    of: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """What one probe measured; `text` says in one sentence what a row is.
+
+    A row maps each column's name to plain data: a tuple of samples (one a launch) for racy and
+    time columns, `None` where a case that did not return left nothing. `launches` is 0 for a
+    static table.
+    """
+
+    name: str
+    kind: TableKind
+    key: tuple[Column, ...]
+    columns: tuple[Column, ...]
+    text: str = ""
+    launches: int = 0
+    rows: tuple[dict[str, Cell], ...] = ()
+
+    @property
+    def all_columns(self) -> tuple[Column, ...]:
+        """The key's columns, then the others."""
+        return (*self.key, *self.columns)
+
+
+class TableError(LookupError):
+    """A row, a column or a value that is not in the table; the text lists what is there."""
+
+
+class RacyComparison(TypeError):  # noqa: N818 - named for what was done
+    """A comparison that samples of a race or of a clock cannot answer; says what to write."""
+
+
+class AmbiguousTimes(AssertionError):  # noqa: N818 - named for what was found
+    """A ratio of two times whose intervals overlap: a claim that needs it is not shown."""
+
+
+# ── cells ────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Racy:
+    """A count that a race decides: one sample a launch; `of` is the total it is out of."""
+
+    samples: tuple[int, ...]
+    of: int | None = None
+
+    @property
+    def launches(self) -> int:
+        """How many launches were observed."""
+        return len(self.samples)
+
+    @property
+    def min(self) -> int:
+        """The least count of any launch."""
+        return min(self.samples)
+
+    @property
+    def max(self) -> int:
+        """The greatest count of any launch."""
+        return max(self.samples)
+
+    @property
+    def median(self) -> int | float:
+        """The median over launches."""
+        return _whole(statistics.median(self.samples))
+
+    @property
+    def q1(self) -> int | float:
+        """The first quartile over launches."""
+        return _quartile(self.samples, 0)
+
+    @property
+    def q3(self) -> int | float:
+        """The third quartile over launches."""
+        return _quartile(self.samples, 2)
+
+    @property
+    def wrong_launches(self) -> int:
+        """How many launches gave a count other than zero."""
+        return sum(sample != 0 for sample in self.samples)
+
+    @property
+    def rate_of_launches(self) -> float:
+        """The share of launches, 0 to 1, that gave a count other than zero."""
+        return self.wrong_launches / self.launches
+
+    @property
+    def bound(self) -> float | None:
+        """The 95 % upper bound on the rate of launches when all are zero, else `None`.
+
+        With no event in L independent launches the rate p for which that would happen in one
+        study of twenty solves (1 - p)^L = 0.05.
+        """
+        return None if self.wrong_launches else 1 - 0.05 ** (1 / self.launches)
+
+    def __eq__(self, other: object) -> bool:
+        """`== 0`: zero in every launch. Any other equality is refused."""
+        if type(other) is int and other == 0:
+            return self.wrong_launches == 0
+        _refuse_equality(other, "'== 0', '!= 0', '<', '>' or '.rate_of_launches'")
+
+    def __lt__(self, other: Racy | int | float) -> bool:
+        """Less in every pair of launches."""
+        return self.max < _least(other)
+
+    def __le__(self, other: Racy | int | float) -> bool:
+        """Less or equal in every pair of launches."""
+        return self.max <= _least(other)
+
+    def __gt__(self, other: Racy | int | float) -> bool:
+        """Greater in every pair of launches."""
+        return self.min > _greatest(other)
+
+    def __ge__(self, other: Racy | int | float) -> bool:
+        """Greater or equal in every pair of launches."""
+        return self.min >= _greatest(other)
+
+    def __bool__(self) -> NoReturn:
+        """Refused: some launches may be zero and others not."""
+        raise RacyComparison("a racy count is neither true nor false: write '== 0' or '!= 0'")
+
+    def __str__(self) -> str:
+        """Print a zero with its bound, anything else as a range over launches."""
+        launches = f"{self.launches:,} launches"
+        if self.bound is not None:
+            return f"0 wrong in {launches} (95 %: at most {_bound_percent(self.bound)} of launches)"
+        if self.min == self.max:
+            return f"{self.min:,} in each of {launches}"
+        seen = f"{self.min:,} to {self.max:,} (median {shown(self.median)})"
+        some = "" if self.min else f", not zero in {self.wrong_launches:,} of them"
+        return f"{seen} in {launches}{some}"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Times:
+    """A measured time, one sample a launch, in `unit`; compared by the interval q1 to q3."""
+
+    samples: tuple[float, ...]
+    unit: str
+
+    @property
+    def n(self) -> int:
+        """How many samples there are."""
+        return len(self.samples)
+
+    @property
+    def median(self) -> float:
+        """The median, in `unit`."""
+        return statistics.median(self.samples)
+
+    @property
+    def q1(self) -> float:
+        """The first quartile, in `unit`."""
+        return _quartile(self.samples, 0)
+
+    @property
+    def q3(self) -> float:
+        """The third quartile, in `unit`."""
+        return _quartile(self.samples, 2)
+
+    def __eq__(self, other: object) -> NoReturn:
+        """Refused: no two measured times are equal."""
+        _refuse_equality(other, "'<', '>' or a ratio such as 'a / b > 1.5'")
+
+    def __lt__(self, other: Times | int | float) -> bool:
+        """Less, with intervals that do not overlap."""
+        low, _ = self._interval(other)
+        return self.q3 < low
+
+    def __gt__(self, other: Times | int | float) -> bool:
+        """Greater, with intervals that do not overlap."""
+        _, high = self._interval(other)
+        return self.q1 > high
+
+    def __truediv__(self, other: Times) -> float:
+        """The ratio of the medians; raises `AmbiguousTimes` where the intervals overlap."""
+        if self < other or self > other:
+            return self.median / other.median
+        raise AmbiguousTimes(f"{self} and {other} overlap: their ratio is ambiguous")
+
+    def __bool__(self) -> NoReturn:
+        """Refused: a time is no truth value."""
+        raise RacyComparison("a time is neither true nor false: compare it with '<' or '>'")
+
+    def __str__(self) -> str:
+        """Print as median, unit, quartiles and number of samples."""
+        low, high = shown(self.q1), shown(self.q3)
+        return f"{shown(self.median)} {self.unit} ({low} to {high}, n = {self.n:,})"
+
+    __repr__ = __str__
+
+    def _interval(self, other: Times | int | float) -> tuple[float, float]:
+        if not isinstance(other, Times):
+            return _number(other), _number(other)
+        if other.unit != self.unit:
+            raise RacyComparison(f"a time in {self.unit} is compared with one in {other.unit}")
+        return other.q1, other.q3
+
+
+class Outcome(str):
+    """How a launch ended: `returned`, `hung`, `cuda error NAME` or `crashed (SIGNAL)`."""
+
+    __slots__ = ()
+
+
+class Bytes(int):
+    """A number of bytes, printed with its unit."""
+
+    def __str__(self) -> str:
+        """Print as `49,152 bytes`."""
+        return f"{int(self):,} byte{'' if self == 1 else 's'}"
+
+
+def shown(value: object) -> str:
+    """Print a value as pages do: thousands separators, yes/no, a dash for what is absent."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if type(value) is int:
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return str(value)
+
+
+def _whole(number: float) -> int | float:
+    return int(number) if number == int(number) else number
+
+
+def _quartile(samples: tuple[int, ...] | tuple[float, ...], index: int) -> int | float:
+    if len(samples) == 1:
+        return samples[0]
+    return _whole(statistics.quantiles(samples, n=4, method="inclusive")[index])
+
+
+def _bound_percent(rate: float) -> str:
+    """Two significant digits, rounded up: "at most" must stay true."""
+    percent = rate * 100
+    step = 10.0 ** (math.floor(math.log10(percent)) - 1)
+    return f"{math.ceil(round(percent / step, 6)) * step:.3g} %"
+
+
+def _refuse_equality(other: object, instead: str) -> NoReturn:
+    raise RacyComparison(
+        f"equality with {shown(other)!r} would hold or fail by chance: write {instead}"
+    )
+
+
+def _least(other: object) -> int | float:
+    return other.min if isinstance(other, Racy) else _number(other)
+
+
+def _greatest(other: object) -> int | float:
+    return other.max if isinstance(other, Racy) else _number(other)
+
+
+def _number(other: object) -> int | float:
+    if isinstance(other, bool) or not isinstance(other, int | float) or math.isnan(other):
+        raise RacyComparison(f"{other!r} is no number to compare samples with")
+    return other
+
+
+# ── rows ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Row:
+    """One row; its cells are attributes named like the columns."""
+
+    _table: Table
+    _cells: dict[str, Cell]
+
+    def __getattr__(self, name: str) -> Any:
+        """Give the cell of the column called `name`."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str) -> Any:
+        """Give the cell of the column called `name`."""
+        for column in self._table.all_columns:
+            if column.name == name:
+                return wrapped(column, self._cells.get(name))
+        names = ", ".join(column.name for column in self._table.all_columns)
+        raise TableError(f"{self._table.name} has no column {name!r}; its columns are {names}")
+
+    def __repr__(self) -> str:
+        """Print as the selection that gives this row."""
+        return f"{self._table.name}({_selection(self._table.key, self._cells)})"
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Rows:
+    """The rows of a table: call it with values of its key for one row, or go through them."""
+
+    table: Table
+
+    def __call__(self, **key: Plain) -> Row:
+        """Give the one row with these values of the key."""
+        found = self._matching(key)
+        if len(found) == 1:
+            return Row(self.table, found[0])
+        count = "no row" if not found else f"{len(found)} rows, not one,"
+        raise TableError(f"{self.table.name} has {count} with {_pairs(key)}; {self._existing()}")
+
+    def where(self, predicate: Callable[[Row], bool] | None = None, /, **key: Plain) -> Rows:
+        """Give the rows with these values of the key for which `predicate` holds.
+
+        None at all is an error: a claim that goes through no rows would hold whatever happened.
+        """
+        rows = self._matching(key)
+        kept = tuple(r for r in rows if predicate is None or predicate(Row(self.table, r)))
+        if kept:
+            return Rows(replace(self.table, rows=kept))
+        raise TableError(f"{self.table.name} has no row with {_pairs(key)}; {self._existing()}")
+
+    def __iter__(self) -> Iterator[Row]:
+        """Go through the rows in the order they were measured."""
+        return (Row(self.table, cells) for cells in self.table.rows)
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.table.rows)
+
+    def __repr__(self) -> str:
+        """Print the table's name and its number of rows."""
+        return f"{self.table.name} ({len(self)} rows)"
+
+    def _matching(self, key: dict[str, Plain]) -> tuple[dict[str, Cell], ...]:
+        names = [column.name for column in self.table.key]
+        for name in key:
+            if name not in names:
+                keys = ", ".join(names)
+                raise TableError(f"{self.table.name} has no key {name!r}; its keys are {keys}")
+        rows = self.table.rows
+        return tuple(r for r in rows if all(r[name] == value for name, value in key.items()))
+
+    def _existing(self) -> str:
+        keys = (f"({_selection(self.table.key, row)})" for row in self.table.rows)
+        return f"its rows are {', '.join(keys) or 'none'}"
+
+
+def wrapped(column: Column, cell: Cell) -> Any:
+    """Give a cell as claims and pages see it."""
+    if cell is None or column.kind == "exact":
+        return cell
+    if column.kind == "racy":
+        return Racy(cast("tuple[int, ...]", cell), column.of)
+    if column.kind == "time":
+        return Times(cast("tuple[float, ...]", cell), column.unit)
+    return Outcome(cell) if column.kind == "outcome" else Bytes(cast(int, cell))
+
+
+def _selection(key: tuple[Column, ...], row: dict[str, Cell]) -> str:
+    return _pairs({column.name: row[column.name] for column in key})
+
+
+def _pairs(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in values.items()) or "that"
+
+
+# ── checking rows against their columns ──────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What is wrong with a row; `row` counts from 0."""
+
+    row: int
+    message: str
+    not_a_number: bool = False
+
+
+def plain(value: Any) -> Any:
+    """Take a yielded cell as plain Python data: arrays and array scalars become tuple or number."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    return tuple(value) if isinstance(value, list | range) else value
+
+
+def faults(table: Table) -> tuple[Fault, ...]:
+    """Find every cell that its column forbids, and every key that stands twice."""
+    found = [fault for index, row in enumerate(table.rows) for fault in _row(table, index, row)]
+    return tuple(found or _repeated_keys(table))
+
+
+def _row(table: Table, index: int, row: dict[str, Cell]) -> Iterator[Fault]:
+    expected = {column.name for column in table.all_columns}
+    for name in sorted(expected ^ row.keys()):
+        verb = "lacks the" if name in expected else "has an undeclared"
+        yield Fault(row=index, message=f"row {index + 1} {verb} column {name!r}")
+    absent_allowed = table.kind == "outcome" and row.get("outcome") != "returned"
+    for column in table.all_columns:
+        value = row.get(column.name)
+        if column.name in row and not (
+            value is None
+            and absent_allowed
+            and column in table.columns
+            and column.kind != "outcome"
+        ):
+            yield from _cell(table, index, column, value)
+
+
+def _cell(table: Table, index: int, column: Column, value: Cell) -> Iterator[Fault]:
+    expected = _expected(column, value, table.launches)
+    nan = _holds_nan(value)
+    if expected or nan:
+        message = f"row {index + 1}, column {column.name!r}: found {_short(value)}, "
+        yield Fault(
+            row=index,
+            message=message + f"expected {expected or 'a finite number'}",
+            not_a_number=nan,
+        )
+
+
+def _expected(column: Column, value: Any, launches: int) -> str:
+    """Say what a cell should have been, or nothing if it is that."""
+    fits, expected = {
+        "exact": (isinstance(value, bool | int | float | str), "a number or a text"),
+        "bytes": (_is_count(value), "a whole number of bytes"),
+        "outcome": (_is_outcome(value), "returned, hung, cuda error NAME or crashed (SIGNAL)"),
+        "racy": (_all(value, _is_count, launches, launches), f"{launches:,} counts, one a launch"),
+        "time": (_all(value, _is_real, MIN_TIMES), f"at least {MIN_TIMES} samples, as numbers"),
+    }[column.kind]
+    return "" if fits else expected
+
+
+def _repeated_keys(table: Table) -> Iterator[Fault]:
+    seen: set[str] = set()
+    for index, row in enumerate(table.rows):
+        key = _selection(table.key, row)
+        if key in seen:
+            yield Fault(row=index, message=f"row {index + 1} repeats the key {key}")
+        seen.add(key)
+
+
+def _all(
+    value: Any, is_one: Callable[[Any], bool], least: int, most: int | float = math.inf
+) -> bool:
+    return isinstance(value, tuple) and least <= len(value) <= most and all(map(is_one, value))
+
+
+def _is_outcome(value: object) -> bool:
+    return isinstance(value, str) and OUTCOME.fullmatch(value) is not None
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_real(value: object) -> bool:
+    return type(value) is int or isinstance(value, float)
+
+
+def _holds_nan(value: Any) -> bool:
+    items: Iterable[Any] = value if isinstance(value, tuple) else (value,)
+    return any(isinstance(item, float) and not math.isfinite(item) for item in items)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"{len(value):,} samples"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+# ── tables as JSON ───────────────────────────────────────────────────────────────────────────
+
+
+def to_data(table: Table) -> dict[str, Any]:
+    """Give a table as JSON values; the samples of a cell become one line of text."""
+    return {
+        "name": table.name,
+        "kind": table.kind,
+        "text": table.text,
+        "launches": table.launches,
+        "key": [column_data(column) for column in table.key],
+        "columns": [column_data(column) for column in table.columns],
+        "rows": [{name: _packed(cell) for name, cell in row.items()} for row in table.rows],
+    }
+
+
+def from_data(data: dict[str, Any]) -> Table:
+    """Read what `to_data` gave; the cells' content is for `faults` to judge."""
+    key = tuple(Column(**column) for column in data["key"])
+    columns = tuple(Column(**column) for column in data["columns"])
+    sampled = {column.name: column.kind for column in columns if column.kind in SAMPLED}
+    rows = tuple(_unpacked(row, sampled) for row in data["rows"])
+    return Table(**{**data, "key": key, "columns": columns, "rows": rows})
+
+
+def column_data(column: Column) -> dict[str, Any]:
+    """Give a column as JSON values."""
+    fields = ("name", "label", "kind", "unit", "of")
+    return {field: getattr(column, field) for field in fields}
+
+
+def _packed(cell: Cell) -> Plain:
+    return " ".join(map(repr, cell)) if isinstance(cell, tuple) else cell
+
+
+def _unpacked(row: dict[str, Plain], sampled: dict[str, ColumnKind]) -> dict[str, Cell]:
+    def cell(name: str, value: Plain) -> Cell:
+        if not isinstance(value, str) or name not in sampled:
+            return value
+        return _integers(value) if sampled[name] == "racy" else _reals(value)
+
+    return {name: cell(name, value) for name, value in row.items()}
+
+
+def _integers(text: str) -> Cell:
+    return tuple(map(int, text.split(" "))) if re.fullmatch(r"\d{1,18}( \d{1,18})*", text) else text
+
+
+def _reals(text: str) -> Cell:
+    try:
+        return tuple(float(number) for number in text.split(" "))
+    except ValueError:
+        return text
