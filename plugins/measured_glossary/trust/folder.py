@@ -1,0 +1,138 @@
+"""An entry's folder as bytes: the files that are signed, and what lies in `signatures/`.
+
+Comes in: the project's root and an entry's id. Goes out: an `EntryFolder`, read once, or what in
+it is no plain file. Must not know what a statement says.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from measured_glossary.problem import Checked, Place, Problem
+from measured_glossary.source import read_bytes
+
+ENTRIES = "glossary"
+SIGNATURES = "signatures"
+MAX_FILES = 500
+MAX_DEPTH = 6
+
+# Names that every file system keeps apart and spells alike.
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}(?<!\.)")
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryFolder:
+    """The bytes of an entry: `files` by path from the root, `signatures` by file name."""
+
+    files: Mapping[str, bytes]
+    signatures: Mapping[str, bytes]
+
+
+def read_folder(root: Path, entry: str) -> Checked[EntryFolder]:
+    """Read every file of an entry; anything that is no plain file refuses the whole."""
+    walk = _Walk(root)
+    found = dict(walk.files(f"{ENTRIES}/{entry}", MAX_DEPTH))
+    if walk.problems:
+        return Checked(value=None, problems=tuple(sorted(set(walk.problems))))
+    inside = f"{ENTRIES}/{entry}/{SIGNATURES}/"
+    signatures = {n.removeprefix(inside): raw for n, raw in found.items() if n.startswith(inside)}
+    files = {name: raw for name, raw in found.items() if not name.startswith(inside)}
+    return Checked(value=EntryFolder(files=files, signatures=signatures))
+
+
+def name_problem(name: str, place: Place) -> Problem | None:
+    """Say what is wrong with one part of a path, if anything."""
+    if _PLAIN_NAME.fullmatch(name) and not _RESERVED.fullmatch(name):
+        return None
+    return Problem(
+        place=place,
+        code="bad-file-name",
+        message=f"{name!r} is not a name that is the same on every system",
+        hint="use letters, digits, '-', '_' and '.'; delete what an editor or a system left there",
+    )
+
+
+def is_plain_path(path: str) -> bool:
+    """Say whether every part of a relative path is a name that is the same on every system."""
+    return all(name_problem(part, Place(path)) is None for part in path.split("/"))
+
+
+class _Walk:
+    """Walks a folder in the order of names and collects every fault on the way."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.problems: list[Problem] = []
+        self.count = 0
+
+    def files(self, folder: str, depth_left: int) -> Iterator[tuple[str, bytes]]:
+        if not self._is_folder(folder, depth_left):
+            return
+        children = sorted(child.name for child in (self.root / folder).iterdir())
+        self._fold(folder, children)
+        for name in children:
+            path = f"{folder}/{name}"
+            if problem := name_problem(name, Place(_printable(path))):
+                self.problems.append(problem)
+            elif stat.S_ISDIR((self.root / path).lstat().st_mode):
+                yield from self.files(path, depth_left - 1)
+            else:
+                yield from self._file(path)
+
+    def _is_folder(self, folder: str, depth_left: int) -> bool:
+        """A link to a folder, or below one, is refused: the bytes would be another place's."""
+        path = self.root
+        for part in folder.split("/"):
+            path = path / part
+            if path.is_symlink() or not path.is_dir():
+                self._add(folder, "not-a-folder", f"{path.name} is not a folder of the project")
+                return False
+        if not depth_left:
+            self._add(folder, "too-deep", f"folders are nested deeper than {MAX_DEPTH} levels")
+        return bool(depth_left)
+
+    def _fold(self, folder: str, children: list[str]) -> None:
+        seen: dict[str, str] = {}
+        for name in children:
+            other = seen.setdefault(name.casefold(), name)
+            if other != name:
+                said = f"{name!r} and {other!r} are one file on some systems"
+                self._add(f"{folder}/{_printable(name)}", "same-name", said, "rename one of them")
+        if depth_of(folder) == depth_of(ENTRIES) + 1:
+            for name in children:
+                if name.casefold() == SIGNATURES and name != SIGNATURES:
+                    said = f"the folder is called {SIGNATURES!r}, in small letters"
+                    self._add(f"{folder}/{name}", "same-name", said, "rename it")
+
+    def _file(self, path: str) -> Iterator[tuple[str, bytes]]:
+        self.count += 1
+        if self.count == MAX_FILES + 1:
+            self._add(path, "too-many-files", f"there are more than {MAX_FILES} files")
+        if self.count > MAX_FILES:
+            return
+        status = (self.root / path).lstat()
+        if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
+            said = f"is one of {status.st_nlink} names of the same file"
+            self._add(path, "hard-link", said, "copy the file in place of the link")
+            return
+        read = read_bytes(self.root, path)
+        self.problems += read.problems
+        if read.value is not None:
+            yield path, read.value
+
+    def _add(self, file: str, code: str, message: str, hint: str = "") -> None:
+        self.problems.append(Problem(place=Place(file), code=code, message=message, hint=hint))
+
+
+def depth_of(path: str) -> int:
+    """Give the number of parts of a relative path."""
+    return len(path.split("/"))
+
+
+def _printable(path: str) -> str:
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
