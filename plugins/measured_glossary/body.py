@@ -533,11 +533,11 @@ def _quote_marks(line: str) -> str:
 
 
 def _goes_on(inner: str) -> bool:
-    """Is this line the rest of a paragraph for every renderer?"""
+    """Tell whether every renderer takes the line for the rest of a paragraph."""
     return not _HARD.match(inner) and "|" not in inner
 
 
 def _closes(content: str, fence: str) -> bool:
-    """Might a renderer take this line for the end of the fence?"""
+    """Tell whether some renderer takes the line for the end of the fence."""
     inner = content.strip()
     return _indent(content) < 4 and len(inner) >= len(fence) and not inner.strip(fence[0])
