@@ -1,0 +1,432 @@
+"""The `::: blocks` of a body, each one function in one table.
+
+Comes in: a block of an entry and the evidence it may show. Goes out: Markdown, or problems at the
+block's place. Must not know verdicts, signatures or the rest of the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from markupsafe import Markup
+from pydantic import BaseModel, ConfigDict
+
+from measured_glossary.body import Block
+from measured_glossary.cells import Shown, cell, chart_row, grid, heading
+from measured_glossary.chart import Chart, draw
+from measured_glossary.entry import Entry
+from measured_glossary.excerpt import Excerpt, cut
+from measured_glossary.lab.record import REPORTED_SUFFIX, Reported
+from measured_glossary.lab.study import ClaimResult, Study
+from measured_glossary.lab.table import Column, Table
+from measured_glossary.markup import fill
+from measured_glossary.problem import Checked, Problem
+from measured_glossary.readings import Reading, facts, fingerprint, of_report, of_run, readings
+from measured_glossary.source import Source, validate
+
+_LANGUAGES = {"cu": "cuda", "cuh": "cuda", "h": "cpp", "hpp": "cpp", "cpp": "cpp", "py": "python"}
+DIAGRAMS = ("tile-lifecycle",)
+_SIGNS = {"held": "✓", "refuted": "✗", "not checked here": "○"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A block of an entry: its validated options, what it may show and an id for its HTML.
+
+    `repository` is the address below which the project's files are found, or nothing.
+    """
+
+    entry: Entry
+    block: Block
+    options: Any
+    studies: tuple[Study, ...]
+    repository: str
+    ident: str
+
+    @property
+    def argument(self) -> str:
+        """What stands behind the block's name."""
+        return self.block.argument
+
+
+class _Plain(BaseModel):
+    """A block without options."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _TableOptions(_Plain):
+    """Which columns to show, in this order, and a caption in place of the probe's sentence."""
+
+    columns: tuple[str, ...] = ()
+    caption: str = ""
+
+
+class _DiagramOptions(_Plain):
+    """Which preset the diagram starts with."""
+
+    preset: str = ""
+
+
+def expand(asked: Asked) -> Checked[str]:
+    """Give a block's Markdown."""
+    kind = BLOCKS.get(asked.block.name)
+    if kind is None:
+        hint = f"the blocks are: {', '.join(sorted(BLOCKS))}"
+        return _refuse(asked, "unknown-block", f"there is no block {asked.block.name!r}", hint)
+    words = asked.argument.split()
+    if len(words) != len(kind.argument.split()):
+        usage = f"::: {asked.block.name} {kind.argument}".rstrip()
+        return _refuse(asked, "block-argument", f"found {asked.argument!r}", f"write {usage}")
+    options = validate(kind.options, asked.block.options, code="block-option")
+    if options.value is None:
+        return Checked(value=None, problems=options.problems)
+    return kind.expand(replace(asked, options=options.value))
+
+
+def _refuse(asked: Asked, code: str, message: str, hint: str = "") -> Checked[Any]:
+    name = f"::: {asked.block.name}"
+    problem = Problem(place=asked.block.place, code=code, message=f"{name}: {message}", hint=hint)
+    return Checked(value=None, problems=(problem,))
+
+
+# ── tables ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _measured_table(asked: Asked) -> Checked[str]:
+    return _for_each_reading(asked, _figure, fits=lambda _: True)
+
+
+def _figure(asked: Asked, reading: Reading, table: Table, columns: Sequence[Column]) -> Markup:
+    return fill(
+        "measured-table.html",
+        reading=reading,
+        ident=asked.ident,
+        caption=asked.options.caption or table.text,
+        grid=grid(table, columns),
+    )
+
+
+def _chart(asked: Asked) -> Checked[str]:
+    return _for_each_reading(asked, _picture, fits=lambda column: column.kind in ("racy", "time"))
+
+
+def _picture(asked: Asked, reading: Reading, table: Table, columns: Sequence[Column]) -> Markup:
+    shared = _shared_words([column.label for column in columns])
+    caption = asked.options.caption or f"{shared or table.text} by {_keys(table)}"
+    chart = Chart(
+        title=caption,
+        key=_keys(table, sentence=True),
+        axis=_axis(columns[0], shared),
+        series=tuple(column.label.removeprefix(shared).lstrip(" ,") for column in columns),
+        rows=tuple(chart_row(table, row, columns) for row in table.rows),
+    )
+    svg = draw(chart, ident=asked.ident)
+    return fill("chart.html", reading=reading, caption=caption, svg=svg)
+
+
+def _shared_words(labels: Sequence[str]) -> str:
+    """Give the words before the comma that several labels have in common."""
+    heads = {label.partition(",")[0] for label in labels}
+    return heads.pop() if len(labels) > 1 and len(heads) == 1 else ""
+
+
+def _keys(table: Table, *, sentence: bool = False) -> str:
+    keys = ", ".join(column.label for column in table.key)
+    return keys if sentence else keys[:1].lower() + keys[1:]
+
+
+def _axis(column: Column, shared: str) -> str:
+    what = shared or column.label
+    if column.of is not None:
+        return f"{what}, of {column.of:,}"
+    return f"{what}, {column.unit}" if column.unit else what
+
+
+Drawn = Callable[[Asked, Reading, Table, Sequence[Column]], Markup]
+
+
+def _for_each_reading(
+    asked: Asked, draw_one: Drawn, fits: Callable[[Column], bool]
+) -> Checked[str]:
+    """Draw every reading of the table asked for; the first stands open, others fold away."""
+    declared = _declared(asked)
+    if declared.value is None:
+        return Checked(value=None, problems=declared.problems)
+    chosen = _chosen(asked, declared.value, fits)
+    if chosen.value is None:
+        return Checked(value=None, problems=chosen.problems)
+    names = [column.name for column in chosen.value]
+    drawn = []
+    for index, reading in enumerate(readings(asked.studies, asked.argument)):
+        here = replace(asked, ident=f"{asked.ident}-{index}" if index else asked.ident)
+        table = reading.table or declared.value
+        columns = [column for name in names for column in table.columns if column.name == name]
+        drawn.append((reading, draw_one(here, reading, table, columns)))
+    study = _study_of(asked, declared.value)
+    return Checked(value=fill("readings.html", drawn=drawn, study=study))
+
+
+def _declared(asked: Asked) -> Checked[Table]:
+    """Find the table that a block names, as its experiment declares it."""
+    names = [f"{s.id}.{table.name}" for s in asked.studies for table in s.declared_tables]
+    tables = [table for s in asked.studies for table in s.declared_tables]
+    wanted = asked.argument
+    found = [t for name, t in zip(names, tables, strict=True) if wanted in (name, t.name)]
+    if len(found) == 1:
+        return Checked(value=found[0])
+    what = "several probes are called" if found else "no probe is called"
+    hint = f"the probes are: {', '.join(names if found else (t.name for t in tables)) or 'none'}"
+    return _refuse(asked, "unknown-probe", f"{what} {wanted!r}", hint)
+
+
+def _study_of(asked: Asked, table: Table) -> Study:
+    return next(s for s in asked.studies if any(t is table for t in s.declared_tables))
+
+
+def _chosen(
+    asked: Asked, table: Table, fits: Callable[[Column], bool]
+) -> Checked[tuple[Column, ...]]:
+    known = {column.name: column for column in table.columns if fits(column)}
+    wanted = asked.options.columns or tuple(known)
+    unknown = [name for name in wanted if name not in known]
+    if wanted and not unknown:
+        return Checked(value=tuple(known[name] for name in wanted))
+    message = f"{table.name} has no such column: {', '.join(unknown) or 'none can be drawn'}"
+    hint = f"the columns are: {', '.join(known) or 'none'}"
+    return _refuse(asked, "unknown-column", message, hint)
+
+
+def _outcomes(asked: Asked) -> Checked[str]:
+    """Give a matrix: a line for each case, a column for each machine."""
+    declared = _declared(asked)
+    if declared.value is None:
+        return Checked(value=None, problems=declared.problems)
+    found = readings(asked.studies, asked.argument)
+    table = declared.value
+    lines = _cases(found, table)
+    study = _study_of(asked, table)
+    matrix = fill(
+        "outcomes.html",
+        ident=asked.ident,
+        caption=table.text,
+        keys=[heading(column) for column in table.key],
+        readings=found,
+        lines=lines,
+    )
+    return Checked(value=matrix if found else fill("readings.html", drawn=[], study=study))
+
+
+def _cases(found: Sequence[Reading], table: Table) -> list[tuple[list[Shown], list[list[Shown]]]]:
+    """Give each case: its key's cells, then for each reading its outcome and other columns."""
+    names = [column.name for column in table.key]
+    tables = [reading.table for reading in found if reading.table]
+    rows = {tuple(row[name] for name in names): row for t in tables for row in t.rows}
+    lines = []
+    for key, first in rows.items():
+        across = [_case(t, names, key) for t in tables]
+        lines.append(([cell(column, first[column.name]) for column in table.key], across))
+    return lines
+
+
+def _case(table: Table, names: list[str], key: tuple[Any, ...]) -> list[Shown]:
+    row = next((r for r in table.rows if tuple(r[name] for name in names) == key), None)
+    if row is None:
+        return [Shown(main="not run here")]
+    first = sorted(table.columns, key=lambda column: column.kind != "outcome")
+    return [
+        replace(
+            cell(column, row[column.name]), sub="" if column.kind == "outcome" else column.label
+        )
+        for column in first
+        if row[column.name] is not None
+    ]
+
+
+def _reported_table(asked: Asked) -> Checked[str]:
+    machine, name = asked.argument.split()
+    reports = [report for study in asked.studies for report in study.reported]
+    found = next((report for report in reports if _stem(report) == machine), None)
+    if found is None:
+        hint = f"reported are: {', '.join(map(_stem, reports)) or 'none'}"
+        return _refuse(asked, "unknown-report", f"no figures are reported for {machine!r}", hint)
+    table = next((table for table in found.tables if table.name == name), None)
+    if table is None:
+        hint = f"it reports: {', '.join(t.name for t in found.tables) or 'nothing'}"
+        return _refuse(asked, "unknown-report", f"{found.file} does not report {name!r}", hint)
+    reading = of_report(found, table)
+    values = {"reading": reading, "report": found, "grid": grid(table, table.columns)}
+    figure = fill("reported-table.html", ident=asked.ident, caption=table.text, **values)
+    return Checked(value=figure)
+
+
+def _stem(report: Reported) -> str:
+    return report.file.rpartition("/")[2].removesuffix(REPORTED_SUFFIX)
+
+
+# ── claims and machines ──────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stand:
+    """How a claim stands somewhere: state, sign, where, and why."""
+
+    state: str
+    where: str
+    detail: str = ""
+
+    @property
+    def sign(self) -> str:
+        return _SIGNS[self.state]
+
+    @property
+    def name(self) -> str:
+        return self.state.replace(" ", "-")
+
+
+def _claims(asked: Asked) -> Checked[str]:
+    shown_claims = []
+    for name in asked.entry.front.claims:
+        for study in asked.studies:
+            for claim in study.declared_claims:
+                if name in (claim.name, f"{study.id}.{claim.name}"):
+                    stands = _stands(study, claim.name)
+                    shown_claims.append({"id": claim.name, "text": claim.text, "stands": stands})
+    return Checked(value=fill("claims.html", claims=shown_claims))
+
+
+def _stands(study: Study, name: str) -> list[_Stand]:
+    """Give a claim's state in this build's machine code, or else on each machine."""
+    static = [_stand(c, "in this build's machine code") for c in study.claims if c.name == name]
+    runs = [
+        _stand(claim, of_run(measurement).where)
+        for measurement in study.measurements
+        for claim in measurement.claims
+        if claim.name == name
+    ]
+    nowhere = [_Stand(state="not checked here", where="not measured yet")]
+    return static or runs or nowhere
+
+
+def _stand(claim: ClaimResult, where: str) -> _Stand:
+    return _Stand(state=claim.state, where=where, detail=claim.detail)
+
+
+def _machine(asked: Asked) -> Checked[str]:
+    runs = [measurement for study in asked.studies for measurement in study.measurements]
+    cards = [
+        {
+            "reading": of_run(run),
+            "line": fingerprint(run.record),
+            "facts": facts(run.record),
+        }
+        for run in runs
+    ]
+    return Checked(value=fill("machine.html", cards=cards, ident=asked.ident))
+
+
+# ── code ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _excerpt(asked: Asked) -> Checked[str]:
+    name, colon, section = asked.argument.rpartition(":")
+    if not colon:
+        return _refuse(asked, "block-argument", f"found {asked.argument!r}", "write FILE:SECTION")
+    source = _compiled(asked, name)
+    if source.value is None:
+        return Checked(value=None, problems=source.problems)
+    excerpt = cut(source.value, section)
+    if excerpt.value is None:
+        return Checked(value=None, problems=excerpt.problems)
+    return Checked(value=_fenced(asked, source.value, excerpt.value))
+
+
+def _compiled(asked: Asked, name: str) -> Checked[Source]:
+    """Find a file among those that the entry's experiments compile or run."""
+    files = {file: s for study in asked.studies for file, s in study.files.items()}
+    found = [s for file, s in sorted(files.items()) if f"/{file}".endswith(f"/{name}")]
+    if len(found) == 1:
+        return Checked(value=found[0])
+    what = "names several files" if found else "is not a file of the entry's experiments"
+    hint = f"the files are: {', '.join(sorted(files)) or 'none'}"
+    return _refuse(asked, "excerpt-file", f"{name!r} {what}", hint)
+
+
+def _fenced(asked: Asked, source: Source, excerpt: Excerpt) -> Markup:
+    changed = {file for s in asked.studies for run in s.measurements for file in run.changed}
+    return fill(
+        "excerpt.md",
+        file=source.file,
+        url=_file_url(asked, source.file, excerpt),
+        excerpt=excerpt,
+        digest=source.sha256,
+        stale=source.file in changed,
+        fence=_fence("\n".join(excerpt.lines)),
+        language=_LANGUAGES.get(source.file.rpartition(".")[2], "text"),
+        code=Markup("\n".join(excerpt.lines)),  # noqa: S704 - inside a fence longer than any in it
+    )
+
+
+def _file_url(asked: Asked, file: str, excerpt: Excerpt) -> str:
+    lines = f"#L{excerpt.first_line}-L{excerpt.last_line}"
+    return f"{asked.repository}/{file}{lines}" if asked.repository else ""
+
+
+def _fence(text: str) -> Markup:
+    """Give a fence that nothing in the text can close."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    return Markup("`" * max(3, longest + 1))  # noqa: S704 - backticks only
+
+
+def _reproduce(asked: Asked) -> Checked[str]:
+    programs = [
+        file
+        for study in asked.studies
+        for file, source in sorted(study.files.items())
+        if file.endswith(".cu") and re.search(r"\bint\s+main\s*\(", source.text)
+    ]
+    ids = [study.id for study in asked.studies]
+    return Checked(value=fill("reproduce.md", ids=ids, programs=programs))
+
+
+# ── pictures ─────────────────────────────────────────────────────────────────────────────────
+
+
+def _diagram(asked: Asked) -> Checked[str]:
+    """Give a diagram's element; inside it the drawing that stands where no script runs."""
+    declared = asked.entry.front.diagram
+    if asked.argument not in DIAGRAMS or declared is None or declared.name != asked.argument:
+        hint = f"the front matter needs 'diagram:' with this name; known: {', '.join(DIAGRAMS)}"
+        return _refuse(asked, "unknown-diagram", f"no diagram {asked.argument!r} here", hint)
+    presets = declared.presets
+    preset = asked.options.preset or (presets[0] if presets else "")
+    if preset and preset not in presets:
+        hint = f"the front matter lists: {', '.join(presets) or 'none'}"
+        return _refuse(asked, "unknown-preset", f"there is no preset {preset!r}", hint)
+    values = {"name": asked.argument, "preset": preset, "alt": declared.alt, "ident": asked.ident}
+    return Checked(value=fill("diagram.html", **values))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    """A kind of block: its function, what must stand behind its name, its options."""
+
+    expand: Callable[[Asked], Checked[str]]
+    argument: str = ""
+    options: type[BaseModel] = _Plain
+
+
+BLOCKS: Mapping[str, _Kind] = {
+    "measured-table": _Kind(expand=_measured_table, argument="PROBE", options=_TableOptions),
+    "chart": _Kind(expand=_chart, argument="PROBE", options=_TableOptions),
+    "outcomes": _Kind(expand=_outcomes, argument="PROBE"),
+    "reported-table": _Kind(expand=_reported_table, argument="MACHINE PROBE"),
+    "claims": _Kind(expand=_claims),
+    "machine": _Kind(expand=_machine),
+    "excerpt": _Kind(expand=_excerpt, argument="FILE:SECTION"),
+    "reproduce": _Kind(expand=_reproduce),
+    "diagram": _Kind(expand=_diagram, argument="NAME", options=_DiagramOptions),
+}

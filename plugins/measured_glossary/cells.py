@@ -1,0 +1,105 @@
+"""Measured tables into words: what a cell, a heading and a chart's row say.
+
+Comes in: a `Table`. Goes out: plain text, ready to be made inert and set into a template. Must
+not know of pages, entries or where a table came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from measured_glossary.chart import Mark, Row
+from measured_glossary.lab.table import Cell, Column, Outcome, Racy, Table, Times, shown, wrapped
+
+# Signs stand beside the words, never for them.
+_SIGNS = {"returned": "✓", "hung": "⧗"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A cell or a heading as printed: the main words, smaller ones below, a sign before."""
+
+    main: str
+    sub: str = ""
+    sign: str = ""
+    number: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """A table as printed; the first `keys` cells of a line are its heading."""
+
+    heads: tuple[Shown, ...]
+    lines: tuple[tuple[Shown, ...], ...]
+    keys: int
+
+
+def grid(table: Table, columns: Sequence[Column]) -> Grid:
+    """Set the key and the chosen columns of a table in print."""
+    chosen = (*table.key, *columns)
+    return Grid(
+        heads=tuple(heading(column) for column in chosen),
+        lines=tuple(tuple(cell(c, row.get(c.name)) for c in chosen) for row in table.rows),
+        keys=len(table.key),
+    )
+
+
+def heading(column: Column) -> Shown:
+    """Give a column's label, with what its numbers are out of or measured in."""
+    if column.of is not None:
+        return Shown(main=column.label, sub=f"of {column.of:,}")
+    return Shown(main=column.label, sub=f"in {column.unit}" if column.unit else "")
+
+
+def cell(column: Column, raw: Cell) -> Shown:
+    """Give one cell: a range with its median, a zero with its bound, an outcome with its sign."""
+    value = wrapped(column, raw)
+    if isinstance(value, Racy):
+        return _racy(value)
+    if isinstance(value, Times):
+        return _times(value)
+    if isinstance(value, Outcome):
+        return Shown(main=str(value), sign=_SIGNS.get(value, "✗"))
+    return Shown(main=shown(value), number=isinstance(value, int | float))
+
+
+def _racy(value: Racy) -> Shown:
+    if value.bound is not None:
+        sub = f"in {value.launches:,} launches; 95 %: {_bound(value)} of launches"
+        return Shown(main="0", sub=sub, number=True)
+    share = f"not zero in {value.wrong_launches:,} of {value.launches:,} launches"
+    if value.min == value.max:
+        return Shown(main=f"{value.min:,}", sub=f"in each launch; {share}", number=True)
+    return Shown(main=spread(value), sub=f"median {shown(value.median)}; {share}", number=True)
+
+
+def _times(value: Times) -> Shown:
+    quartiles = f"q1 to q3: {shown(value.q1)} to {shown(value.q3)}; n = {value.n:,}"
+    return Shown(main=f"{shown(value.median)} {value.unit}", sub=quartiles, number=True)
+
+
+def spread(value: Racy) -> str:
+    """Give the range over launches."""
+    return f"{value.min:,} to {value.max:,}"
+
+
+def _bound(value: Racy) -> str:
+    """Give the bound of a zero as the value itself prints it: `at most 0.3 %`."""
+    return f"at most {str(value).partition('at most ')[2].partition(' of')[0]}"
+
+
+def chart_row(table: Table, row: dict[str, Cell], columns: Sequence[Column]) -> Row:
+    """Give one line of a chart: the row's key and a mark for each column."""
+    label = ", ".join(shown(wrapped(key, row[key.name])) for key in table.key)
+    return Row(label=label, marks=tuple(_mark(wrapped(c, row[c.name])) for c in columns))
+
+
+def _mark(value: Any) -> Mark:
+    if isinstance(value, Times):
+        return Mark(low=value.q1, middle=value.median, high=value.q3, words=str(value))
+    if value.bound is not None:
+        words = f"0 (95 %: {_bound(value)} of {value.launches:,} launches)"
+        return Mark(low=0, middle=0, high=0, words=words, quiet=True)
+    return Mark(low=value.min, middle=value.median, high=value.max, words=spread(value))

@@ -1,0 +1,183 @@
+"""Numbers into a small picture: one line a row, a dot at the median, a band over the range.
+
+Comes in: rows of marks and their words. Goes out: one inline SVG without script or blank line,
+whose text stands beside it in `<desc>`. Must not know what was measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from measured_glossary.markup import inert
+
+# Across, everything is in per cent of the width, so that text keeps its size on every screen.
+LEFT, RIGHT = 15.0, 97.0
+# Down, everything is in pixels.
+LANE, GAP, LEGEND, AXIS = 20, 8, 22, 38
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """One distribution: its range, its median and the words printed beside it, maybe quietly."""
+
+    low: float
+    middle: float
+    high: float
+    words: str
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the chart: a label and one mark for each series."""
+
+    label: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A whole chart; `key` names what the rows' labels are, `axis` what the numbers count."""
+
+    title: str
+    key: str
+    axis: str
+    series: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def draw(chart: Chart, *, ident: str) -> Markup:
+    """Draw a chart as SVG; `ident` must be unique on the page."""
+    top = LEGEND * len(chart.series) + 14
+    step = LANE * len(chart.series) + GAP
+    bottom = top + step * len(chart.rows)
+    scale = _scale([mark.high for row in chart.rows for mark in row.marks])
+    parts = [
+        _opening(chart, ident, bottom + AXIS),
+        *_legend(chart.series),
+        *_grid(scale, top, bottom),
+        *(_row(row, scale, top + step * i) for i, row in enumerate(chart.rows)),
+        _text(f"{LEFT}%", bottom + 33, chart.axis, quiet=True),
+        _text("0", top - 6, chart.key, quiet=True),
+        Markup("</svg>"),
+    ]
+    return Markup("\n").join(parts)
+
+
+def describe(chart: Chart) -> str:
+    """Say the chart in words: what a reader who does not see it is told."""
+    lines = []
+    for row in chart.rows:
+        said = zip(chart.series, row.marks, strict=True)
+        marks = ", ".join(f"{name}: {mark.words}" for name, mark in said)
+        lines.append(f"{chart.key} {row.label}: {marks}.")
+    return " ".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """From values to per cent of the width."""
+
+    step: float
+    steps: int
+
+    def x(self, value: float) -> str:
+        share = value / (self.step * self.steps)
+        return f"{LEFT + (RIGHT - LEFT) * share:.2f}%"
+
+    def ticks(self) -> list[float]:
+        return [self.step * part for part in range(self.steps + 1)]
+
+
+def _scale(values: Sequence[float]) -> _Scale:
+    """Give an axis from zero in at most four steps of 1, 2, 2.5 or 5 times a power of ten."""
+    highest = max(values, default=0.0) or 1.0
+    power = 10.0 ** math.floor(math.log10(highest / 4))
+    step = next(n * power for n in (1, 2, 2.5, 5, 10) if n * power * 4 >= highest)
+    return _Scale(step, math.ceil(highest / step))
+
+
+def _opening(chart: Chart, ident: str, height: int) -> Markup:
+    return Markup(
+        '<svg class="mg-chart" role="img" width="100%" height="{height}" '
+        'aria-labelledby="{ident}-title {ident}-desc" fill="currentColor" font-size="12" '
+        'xmlns="http://www.w3.org/2000/svg">\n'
+        '<title id="{ident}-title">{title}</title>\n<desc id="{ident}-desc">{desc}</desc>'
+    ).format(
+        height=height, ident=inert(ident), title=inert(chart.title), desc=inert(describe(chart))
+    )
+
+
+def _legend(series: Sequence[str]) -> list[Markup]:
+    parts = []
+    for index, name in enumerate(series):
+        y = LEGEND * index + 8
+        parts += [_dot(index, "7", y), _text("20", y + 4, name)]
+    return parts
+
+
+def _grid(scale: _Scale, top: int, bottom: int) -> list[Markup]:
+    parts = []
+    for tick in scale.ticks():
+        line = Markup(
+            '<line x1="{x}" x2="{x}" y1="{top}" y2="{bottom}" stroke="currentColor" '
+            'stroke-opacity="{opacity}"/>'
+        ).format(x=scale.x(tick), top=top, bottom=bottom, opacity="0.2" if tick else "0.6")
+        anchor = "end" if tick == scale.ticks()[-1] else "middle"
+        parts += [line, _text(scale.x(tick), bottom + 15, _number(tick), anchor, quiet=True)]
+    return parts
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
+
+
+def _row(row: Row, scale: _Scale, top: int) -> Markup:
+    height = LANE * len(row.marks) + GAP
+    parts = [_text(f"{LEFT - 2}%", top + height / 2 + 4, row.label, "end")]
+    for index, mark in enumerate(row.marks):
+        parts += _mark(mark, index, scale, top + GAP / 2 + LANE * (index + 0.5))
+    return Markup("\n").join(parts)
+
+
+def _mark(mark: Mark, index: int, scale: _Scale, y: float) -> list[Markup]:
+    band = Markup(
+        '<line class="mg-series-{index}" x1="{low}" x2="{high}" y1="{y:g}" y2="{y:g}" '
+        'stroke="currentColor" stroke-width="7" stroke-opacity="0.35"/>'
+    ).format(index=index, low=scale.x(mark.low), high=scale.x(mark.high), y=y)
+    return [band, _dot(index, scale.x(mark.middle), y), _words(mark, scale, y)]
+
+
+def _words(mark: Mark, scale: _Scale, y: float) -> Markup:
+    """Set a mark's words where there is room: left of a mark in the right half, else right."""
+    if mark.middle > scale.step * scale.steps / 2:
+        return _text(scale.x(mark.low), y + 4, mark.words, "end", dx=-10, quiet=mark.quiet)
+    return _text(scale.x(mark.high), y + 4, mark.words, dx=10, quiet=mark.quiet)
+
+
+def _dot(index: int, x: str, y: float) -> Markup:
+    """Give the series' sign: a filled dot for the first, a ring for the others."""
+    fill = "currentColor" if index == 0 else "none"
+    return Markup(
+        '<circle class="mg-series-{index}" cx="{x}" cy="{y:g}" r="4.5" fill="{fill}" '
+        'stroke="currentColor" stroke-width="2"/>'
+    ).format(index=index, x=x, y=y, fill=fill)
+
+
+def _text(
+    x: str, y: float, words: str, anchor: str = "start", *, dx: int = 0, quiet: bool = False
+) -> Markup:
+    return Markup(
+        '<text{quiet} x="{x}" y="{y:g}" dx="{dx}" text-anchor="{anchor}">{words}</text>'
+    ).format(
+        quiet=Markup(' class="mg-quiet"') if quiet else Markup(""),
+        x=x,
+        y=y,
+        dx=dx,
+        anchor=anchor,
+        words=inert(words),
+    )
