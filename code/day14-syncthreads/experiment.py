@@ -150,7 +150,7 @@ def checker(gpu):
     planted = defects(bench.launch, first)
     counts = gpu.cupy.zeros((2, len(planted)), bench.uint32)
     bench.classify(threads, counts[0])
-    out, wrong = bench.out.get(), sum(planted.values(), [])
+    out, wrong = bench.out.get(), [each for values in planted.values() for each in values]
     out[first : first + len(wrong)] = wrong
     bench.out.set(out)
     bench.classify(threads, counts[1])
@@ -209,8 +209,8 @@ def barriers(sass):
 def difference(sass):
     """One architecture: by which instructions the kernels with and without the barrier differ."""
     for architecture in sass.architectures:
-        with_it = sass.opcodes(architecture, VARIANTS["in_place"])
-        without = sass.opcodes(architecture, VARIANTS["removed"])
+        with_it = sass.kernel(architecture, VARIANTS["in_place"]).opcodes
+        without = sass.kernel(architecture, VARIANTS["removed"]).opcodes
         yield {
             "architecture": architecture,
             "only_with": listed(with_it - without),

@@ -31,6 +31,12 @@ class Kernel:
     shared_bytes: int
     instructions: tuple[str, ...]
 
+    @property
+    def opcodes(self) -> Counter[str]:
+        """How often each opcode occurs; the padding (`NOP`) is left out."""
+        names = map(opcode, self.instructions)
+        return Counter(name for name in names if name != "NOP")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sass:
@@ -53,9 +59,8 @@ class Sass:
         return sum(n for name, n in opcodes.items() if f"{name}.".startswith(f"{prefix}."))
 
     def opcodes(self, kernel: str) -> Counter[str]:
-        """Give how often each opcode occurs; the padding (`NOP`) is left out."""
-        names = (opcode(line) for line in self.lines(kernel))
-        return Counter(name for name in names if name != "NOP")
+        """Give how often each opcode occurs in a kernel, padding left out."""
+        return self._kernel(kernel).opcodes
 
     def lines(self, kernel: str) -> tuple[str, ...]:
         """Give the instructions as printed: predicate, opcode, operands."""
