@@ -1,0 +1,141 @@
+"""The verdict on an entry: published, draft, outdated or refused, each with its reasons.
+
+Comes in: the faults found, the studies of the entry's experiments and the sign-off. Goes out: a
+`Verdict`. Must not read anything itself, and must not know how a page looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from measured_glossary.entry import Entry
+from measured_glossary.lab.study import ClaimResult, Measurement, Study
+from measured_glossary.problem import Place, Problem
+from measured_glossary.trust.signoff import Signoff
+
+State = Literal["published", "draft", "outdated", "refused"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What becomes of an entry.
+
+    `reasons` are the problems that keep it back, `missing` the signatures it still needs, in
+    words. A published entry has neither.
+    """
+
+    state: State
+    reasons: tuple[Problem, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+def decide(entry: Entry, faults: Sequence[Problem], studies: Sequence[Study],
+           signoff: Signoff) -> Verdict:  # fmt: skip
+    """Decide on an entry whose text could be parsed.
+
+    Evidence that is wrong, misplaced or malformed refuses the entry whatever else holds. An entry
+    that both people signed and that has any fault is refused too: a page that was published must
+    not vanish in silence. Anything else that is missing or wrong keeps it a draft.
+    """
+    reasons = tuple(sorted({*faults, *evidence_faults(entry, studies)}))
+    if signoff.problems:
+        return Verdict(state="refused", reasons=(*signoff.problems, *reasons))
+    if not signoff.missing:
+        return Verdict(state="refused" if reasons else "published", reasons=reasons)
+    state: State = "outdated" if signoff.outdated else "draft"
+    return Verdict(state=state, reasons=reasons, missing=signoff.missing)
+
+
+def unreadable(problems: Sequence[Problem]) -> Verdict:
+    """Give the verdict on an entry that could not be parsed: nobody can have signed it."""
+    return Verdict(state="refused", reasons=tuple(sorted(set(problems))))
+
+
+def evidence_faults(entry: Entry, studies: Sequence[Study]) -> list[Problem]:
+    """Say which claims of the entry are not backed by what was measured, and why."""
+    found = [problem for study in studies for problem in study.problems]
+    owners = {name: study for study in studies for name in claim_names(study)}
+    for index, name in enumerate(entry.front.claims):
+        place = entry.located.place(("claims", index))
+        if name in owners:
+            found += _claim_faults(name.rpartition(".")[2], owners[name], place)
+        else:
+            found.append(_unknown_claim(name, place, studies))
+    return found
+
+
+def claim_names(study: Study) -> tuple[str, ...]:
+    """Give the names by which an entry may cite a study's claims: plain, or behind its id."""
+    plain = [claim.name for claim in study.declared_claims]
+    return (*plain, *(f"{study.id}.{name}" for name in plain))
+
+
+def _unknown_claim(name: str, place: Place, studies: Sequence[Study]) -> Problem:
+    known = sorted(claim.name for study in studies for claim in study.declared_claims)
+    return Problem(
+        place=place,
+        code="unknown-claim",
+        message=f"no experiment of this entry makes the claim {name!r}",
+        hint=f"the claims are: {', '.join(known) or 'none'}",
+    )
+
+
+def _claim_faults(name: str, study: Study, place: Place) -> list[Problem]:
+    """Judge one claim on every machine; a stale record backs nothing, but hides nothing either."""
+    if of_code := [claim for claim in study.claims if claim.name == name]:
+        return [_not_held(study, None, result, name, place) for result in of_code if not held(result)]
+    fresh = [measured for measured in study.measurements if measured.freshness != "stale"]
+    if not study.measurements:
+        return [_missing_record(name, study, place)]
+    if not fresh:
+        return [_stale(study, measured, place) for measured in study.measurements]
+    results = [(m, next((c for c in m.claims if c.name == name), None)) for m in fresh]
+    return [_not_held(study, m, result, name, place) for m, result in results if not held(result)]
+
+
+def held(result: ClaimResult | None) -> bool:
+    """Say whether a claim was checked and holds."""
+    return result is not None and result.state == "held"
+
+
+def _missing_record(name: str, study: Study, place: Place) -> Problem:
+    return Problem(
+        place=place,
+        code="no-measurement",
+        message=f"{name}: {study.id} was measured neither by this build nor earlier",
+        hint=f"on a machine with a GPU: glossary measure {study.id}",
+    )
+
+
+def _stale(study: Study, measured: Measurement, place: Place) -> Problem:
+    return Problem(
+        place=place,
+        code="stale-record",
+        message=(
+            f"{study.id} was recorded on {measured.record.machine.name} from other code: "
+            f"{', '.join(measured.changed)} changed since"
+        ),
+        hint=f"on that kind of machine: glossary measure {study.id}",
+    )
+
+
+def _not_held(
+    study: Study, measured: Measurement | None, result: ClaimResult | None, name: str, place: Place
+) -> Problem:
+    on = f"{measured.origin} on {measured.record.machine.name}" if measured else "machine code"
+    if result is not None and result.state == "refuted":
+        return Problem(
+            place=place,
+            code="refuted-claim",
+            message=f"“{result.text}” is refuted ({on}): {result.detail}",
+            hint=f"the claim stands at {result.place}; change it, or find out why it fails",
+        )
+    why = result.detail if result else "the experiment did not answer"
+    return Problem(
+        place=place,
+        code="unchecked-claim",
+        message=f"{study.id}.{name} was not checked ({on}): {why}",
+        hint="pip install 'mkdocs-measured-glossary[compile]' lets any machine check machine code",
+    )

@@ -1,0 +1,256 @@
+"""The whole flow, once: read, parse, measure, check, judge, render.
+
+Comes in: the project's root, settings, today's date. Goes out: a `Glossary`, entries with their
+verdicts and pages. Must not know MkDocs, the command line, the clock or the environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from measured_glossary import gate, page
+from measured_glossary.entry import Entry, parse
+from measured_glossary.expression import evaluate, names_of
+from measured_glossary.gate import Verdict
+from measured_glossary.lab.study import Settings as LabSettings
+from measured_glossary.lab.study import Studies, Study, start_studies
+from measured_glossary.problem import Checked, Place, Problem, Refused
+from measured_glossary.project import Project, read_project
+from measured_glossary.source import Source, decode, read
+from measured_glossary.trust import signoff
+from measured_glossary.trust.folder import ENTRIES, EntryFolder, read_folder
+from measured_glossary.trust.registry import PEOPLE_FILE, Registry, is_test_project, read_registry
+from measured_glossary.trust.signoff import Signoff
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How to build: how to measure, and which registry judges.
+
+    `registry` is the judging registry where it is not the tree's own, `registry_ref` the git
+    revision it was read from; `pin` is the SHA-256 that the registry must have, or nothing.
+    """
+
+    lab: LabSettings
+    registry: Source | None = None
+    registry_ref: str = ""
+    pin: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """An entry as read: parsed, or the reasons why it could not be."""
+
+    id: str
+    entry: Entry | None = None
+    folder: EntryFolder | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """A build under way: the entries are read, their experiments run."""
+
+    root: Path
+    settings: Settings
+    project: Project
+    drafts: tuple[Draft, ...]
+    studies: Studies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """An entry with its verdict; `body` is its expanded Markdown."""
+
+    draft: Draft
+    verdict: Verdict
+    signoff: Signoff | None = None
+    body: str = ""
+
+    @property
+    def id(self) -> str:
+        """The entry's id."""
+        return self.draft.id
+
+    @property
+    def entry(self) -> Entry | None:
+        """The parsed entry, where it could be parsed."""
+        return self.draft.entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glossary:
+    """Everything a site, an export or a status table is made from."""
+
+    root: Path
+    project: Project
+    registry: Registry
+    entries: tuple[Judged, ...]
+    studies: Mapping[str, Study]
+
+
+def build(root: Path, settings: Settings, today: date) -> Glossary:
+    """Make the glossary of a project: the whole flow, in its order."""
+    return finish(start(root, settings), today)
+
+
+def start(root: Path, settings: Settings) -> Started:
+    """Read the entries and set their experiments running."""
+    project = _required(read_project(root))
+    drafts = tuple(_read_entry(root, entry_id) for entry_id in entry_ids(root))
+    wanted = {name for draft in drafts if draft.entry for name in draft.entry.front.experiments}
+    return Started(
+        root=root,
+        settings=settings,
+        project=project,
+        drafts=drafts,
+        studies=start_studies(root, sorted(wanted), settings.lab),
+    )
+
+
+def finish(started: Started, today: date) -> Glossary:
+    """Wait for the experiments and judge every entry."""
+    registry = judging_registry(started.root, started.settings)
+    studies = {study.id: study for study in started.studies.collect()}
+    ids = frozenset(draft.id for draft in started.drafts)
+    judge = partial(_judge, started, studies=studies, registry=registry, ids=ids, today=today)
+    return Glossary(
+        root=started.root,
+        project=started.project,
+        registry=registry,
+        entries=tuple(judge(draft) for draft in started.drafts),
+        studies=studies,
+    )
+
+
+def _judge(
+    started: Started,
+    draft: Draft,
+    *,
+    studies: Mapping[str, Study],
+    registry: Registry,
+    ids: frozenset[str],
+    today: date,
+) -> Judged:
+    if draft.entry is None or draft.folder is None:
+        return Judged(draft=draft, verdict=gate.unreadable(draft.problems))
+    entry = draft.entry
+    used = tuple(studies[name] for name in entry.front.experiments if name in studies)
+    evidence = page.Evidence(
+        studies=used,
+        evaluate=partial(evaluate, names=names_of(used)),
+        repository=started.project.repository,
+    )
+    body = page.expand(entry, evidence)
+    faults = (*draft.problems, *body.problems, *_unknown_entries(entry, ids))
+    signed = signoff.judge(signing_evidence(draft, used), registry, today)
+    verdict = gate.decide(entry, faults, used, signed)
+    return Judged(draft=draft, verdict=verdict, signoff=signed, body=body.value or "")
+
+
+def refuse_wrong_evidence(glossary: Glossary) -> None:
+    """Refuse to publish anything while the evidence of one entry is wrong.
+
+    Drafts and outdated entries are simply left out; but a page that was signed and can no longer
+    be published must be seen by a person, not vanish.
+    """
+    refused = [entry for entry in glossary.entries if entry.verdict.state == "refused"]
+    if refused:
+        raise Refused(problem for entry in refused for problem in entry.verdict.reasons)
+
+
+# ── reading ──────────────────────────────────────────────────────────────────────────────────
+
+
+def entry_ids(root: Path) -> tuple[str, ...]:
+    """Give the ids of the entries: the folders below `glossary/`, in order."""
+    return tuple(sorted(path.name for path in (root / ENTRIES).iterdir() if not path.is_file()))
+
+
+def _read_entry(root: Path, entry_id: str) -> Draft:
+    file = f"{ENTRIES}/{entry_id}/entry.md"
+    folder = read_folder(root, entry_id)
+    if folder.value is None:
+        return Draft(id=entry_id, problems=folder.problems)
+    if file not in folder.value.files:
+        missing = Problem(place=Place(file), code="missing-file", message="there is no such file")
+        return Draft(id=entry_id, problems=(missing,))
+    source = decode(file, folder.value.files[file])
+    entry = parse(entry_id, source.value) if source.value else Checked(value=None)
+    problems = (*source.problems, *entry.problems)
+    return Draft(id=entry_id, entry=entry.value, folder=folder.value, problems=problems)
+
+
+def signing_evidence(draft: Draft, studies: Sequence[Study]) -> signoff.Evidence:
+    """Give what is signed and who is asked: the entry's bytes and those of its experiments."""
+    if draft.entry is None or draft.folder is None:
+        raise Refused(draft.problems)
+    front = draft.entry.front
+    code = {file: source.raw for study in studies for file, source in study.files.items()}
+    return signoff.Evidence(
+        entry=draft.id,
+        area=front.area,
+        authors=front.byline.authors,
+        nominated=front.byline.nominated,
+        subjects={**code, **draft.folder.files},
+        signatures=draft.folder.signatures,
+    )
+
+
+def _unknown_entries(entry: Entry, ids: frozenset[str]) -> list[Problem]:
+    return [
+        Problem(
+            place=entry.located.place(("related", index)),
+            code="unknown-entry",
+            message=f"there is no entry {name!r}",
+            hint=f"the entries are: {', '.join(sorted(ids))}; "
+            f"a term without an entry is written '- term: {name}'",
+        )
+        for index, name in enumerate(entry.front.related)
+        if isinstance(name, str) and name not in ids
+    ]
+
+
+# ── the registry that judges ─────────────────────────────────────────────────────────────────
+
+
+def judging_registry(root: Path, settings: Settings) -> Registry:
+    """Read the registry: the given one or the tree's, with the digest it must have."""
+    source = settings.registry or _required(read(root, PEOPLE_FILE))
+    if settings.pin and source.sha256 != settings.pin:
+        raise Refused([_unpinned(source, settings.pin)])
+    registry = _required(read_registry(source))
+    if settings.pin and is_test_project(registry.project):
+        raise Refused([_test_project(source, registry.project)])
+    return replace(registry, ref=settings.registry_ref, pinned=bool(settings.pin))
+
+
+def _unpinned(source: Source, pin: str) -> Problem:
+    return Problem(
+        place=Place(source.file),
+        code="registry-pin",
+        message=f"its SHA-256 is {source.sha256}, and {pin} is pinned outside the repository",
+        hint="a person with access to the pin checks the change and sets GLOSSARY_REGISTRY_PIN anew",
+    )
+
+
+def _test_project(source: Source, project: str) -> Problem:
+    return Problem(
+        place=Place(source.file),
+        code="test-project",
+        message=f"{project!r} is a project for trying things out; production refuses it",
+        hint="give the project an id that does not begin with 'test-' or 'demo-'",
+    )
+
+
+def _required(checked: Checked[T]) -> T:
+    if checked.value is None or checked.problems:
+        raise Refused(checked.problems)
+    return checked.value

@@ -1,0 +1,116 @@
+"""MkDocs hooks and nothing else: each calls one function of the engine.
+
+Comes in: MkDocs' configuration and events. Goes out: generated files, or a `PluginError` before
+the last good site is wiped. Must not decide anything: that is `pipeline`'s and `gate`'s.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from mkdocs.config import base, config_options
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
+from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page
+
+from measured_glossary import pipeline, status, website
+from measured_glossary.problem import Refused
+from measured_glossary.progress import Progress
+
+log = get_plugin_logger("measured-glossary")
+
+WATCHED = ("glossary", "code", "measurements")
+SWITCHED_OFF = (
+    "measured-glossary: 'enabled: false' would switch the gate off; to build without a glossary, "
+    "remove the plugin from mkdocs.yml"
+)
+
+
+class Options(base.Config):
+    """What `mkdocs.yml` may say. No option loosens the gate."""
+
+    enabled = config_options.Type(bool, default=True)
+    measure = config_options.Choice(("auto", "live", "recorded"), default="auto")
+
+
+class MeasuredGlossary(BasePlugin[Options]):
+    """The adapter between MkDocs and the engine."""
+
+    def __init__(self) -> None:
+        self.preview = False
+        self.started: pipeline.Started | None = None
+        self.glossary: pipeline.Glossary | None = None
+
+    def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
+        """Refuse `--dirty`, which keeps withdrawn pages; remember whether drafts are shown."""
+        if dirty:
+            raise PluginError("--dirty keeps the pages of withdrawn entries: build without it")
+        self.preview = self.preview or command == "serve"
+
+    @event_priority(100)
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
+        """Start measuring at once; the kernels run while MkDocs and other plugins get ready."""
+        if not self.config.enabled:
+            raise PluginError(SWITCHED_OFF)
+        root = project_root(config)
+        progress = Progress(sys.stderr)
+        settings = pipeline.settings_for(root, self.config.measure, os.environ, progress)
+        with refusals():
+            self.started = pipeline.start(root, settings)
+        config.watch.extend(str(root / name) for name in WATCHED if (root / name).is_dir())
+        config.extra_css.extend(website.STYLESHEETS)
+        config.extra_javascript.extend(website.SCRIPTS)
+        return config
+
+    def on_pre_build(self, *, config: MkDocsConfig) -> None:
+        """Collect, check and decide; refuse here, while the last good site still stands."""
+        if self.started is None:
+            raise PluginError("another plugin swallowed the on_config event of measured-glossary")
+        with refusals():
+            self.glossary = pipeline.finish(self.started, datetime.date.today())
+            if not self.preview:
+                pipeline.refuse_wrong_evidence(self.glossary)
+        for line in status.summary(self.glossary):
+            log.info(line)
+
+    def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
+        """Add the generated pages; what is not published exists in `serve` and previews only."""
+        if foreign := website.foreign_pages(file.src_uri for file in files):
+            raise PluginError(f"only entries may stand there, and docs_dir has {foreign}")
+        for output in website.outputs(self._built(), Path(config.docs_dir), drafts=self.preview):
+            level = InclusionLevel.NOT_IN_NAV if output.is_public else InclusionLevel.DRAFT
+            made = File.generated(config, output.uri, content=output.content, inclusion=level)
+            files.append(made)
+        return files
+
+    def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:
+        """Put the verdict into the page's head, where readers' tools and the audit find it."""
+        uri = page.file.src_uri
+        return website.with_head(self._built(), uri, output, preview=self.preview)
+
+    def _built(self) -> pipeline.Glossary:
+        if self.glossary is None:
+            raise PluginError("the gate of measured-glossary has not run: nothing is published")
+        return self.glossary
+
+
+def project_root(config: MkDocsConfig) -> Path:
+    """Give the folder of `mkdocs.yml`, which is the project's root."""
+    return Path(config.config_file_path).resolve().parent
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Turn the engine's refusal into MkDocs' clean error."""
+    try:
+        yield
+    except Refused as refused:
+        raise PluginError(f"the glossary is refused\n{refused}") from None

@@ -1,0 +1,74 @@
+"""What each entry is and what it still needs, as a table for people and as JSON for programs.
+
+Comes in: a `Glossary`. Goes out: text. Must not decide anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from measured_glossary.pipeline import Glossary, Judged
+from measured_glossary.problem import to_json
+
+
+def as_text(glossary: Glossary) -> str:
+    """Give a table of entries: verdict, what keeps each back, the next command."""
+    width = max((len(entry.id) for entry in glossary.entries), default=0)
+    lines = [line for entry in glossary.entries for line in _rows(entry, width)]
+    return "\n".join([*lines, "", *footer(glossary)]) if lines else "no entries yet: glossary new TERM"
+
+
+def as_json(glossary: Glossary) -> str:
+    """Give the same for programs."""
+    data = {
+        "project": glossary.registry.project,
+        "registry": {"sha256": glossary.registry.sha256, "pinned": glossary.registry.pinned},
+        "entries": [_entry_data(entry) for entry in glossary.entries],
+    }
+    return json.dumps(data, indent=2, ensure_ascii=False)
+
+
+def footer(glossary: Glossary) -> Iterator[str]:
+    """Say how many entries there are of each verdict, and whether the registry is pinned."""
+    states = [entry.verdict.state for entry in glossary.entries]
+    counted = (f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
+    yield f"{len(states)} {_plural('entry', 'entries', len(states))}: {', '.join(counted) or 'none'}"
+    if not glossary.registry.pinned:
+        yield f"registry not pinned (SHA-256 {glossary.registry.sha256[:16]}…)"
+
+
+def summary(glossary: Glossary) -> Iterator[str]:
+    """Give one line for each entry that is not published, then the footer."""
+    for entry in glossary.entries:
+        if entry.verdict.state != "published":
+            yield f"{entry.id}: {entry.verdict.state}; {'; '.join(needs(entry))}"
+    yield from footer(glossary)
+
+
+def needs(entry: Judged) -> tuple[str, ...]:
+    """Give what keeps an entry back, problems first, then missing signatures."""
+    reasons = (f"{p.place}: {p.code}: {p.message}" for p in entry.verdict.reasons)
+    return (*reasons, *(f"missing: {what}" for what in entry.verdict.missing))
+
+
+def _rows(entry: Judged, width: int) -> Iterator[str]:
+    first, *more = needs(entry) or ("signed by both, claims held",)
+    yield f"{entry.id:<{width}}  {entry.verdict.state:<9}  {first}"
+    for line in more:
+        yield f"{'':<{width}}  {'':<9}  {line}"
+
+
+def _entry_data(entry: Judged) -> dict[str, object]:
+    return {
+        "id": entry.id,
+        "term": entry.entry.front.term if entry.entry else None,
+        "verdict": entry.verdict.state,
+        "manifest": entry.signoff.manifest if entry.signoff else None,
+        "missing": list(entry.verdict.missing),
+        "problems": to_json(entry.verdict.reasons),
+    }
+
+
+def _plural(one: str, many: str, count: int) -> str:
+    return one if count == 1 else many
