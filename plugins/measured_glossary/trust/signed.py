@@ -79,7 +79,7 @@ class Attested:
 
 def read_signed(file: str, raw: bytes, armored: bytes | None, bound: Bound) -> Checked[Signed]:
     """Verify one statement file; `armored` is the signature beside it, if there is one."""
-    if b"\r" in raw or b"\r" in (armored or b""):
+    if b"\r\n" in raw or b"\r\n" in (armored or b""):
         return _refuse(file, Fault("line-endings", "has carriage returns", CHECKOUT_HINT))
     statement = parse(file, raw)
     if statement.value is None:
