@@ -16,8 +16,8 @@ PACKAGE = ROOT / "plugins" / "measured_glossary"
 # From the ground up; a folder stands for all its modules. What shares a layer does not meet.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"problem", "explain", "markup", "progress"}),
-    frozenset({"source", "chart", "scaffold"}),
-    frozenset({"body", "project"}),
+    frozenset({"source", "scan", "chart", "scaffold"}),
+    frozenset({"body", "prose", "project"}),
     frozenset({"entry"}),
     frozenset({"excerpt", "lab"}),
     frozenset({"trust", "cells", "expression", "readings"}),

@@ -25,14 +25,19 @@ from pydantic import (
     model_validator,
 )
 
-from measured_glossary.body import Lines, Piece, pieces, scan
+from measured_glossary.body import Piece, pieces
 from measured_glossary.problem import Checked, Place, Problem
-from measured_glossary.prose import Quotable, imitates_byline, lint
+from measured_glossary.prose import Quotable, byline_in, lint
+from measured_glossary.scan import Lines, scan
 from measured_glossary.source import Located, Source, parse_yaml, validate
 
 PENDING = "pending"
 UNCHECKED = "not checked against the source"
 MAX_ID, MAX_PERSON_ID = 60, 39
+MAX_ENTRY_BYTES = 256 << 10
+
+# Faults that keep an entry back and still let its author see the page.
+_READABLE = frozenset({"unlisted-quote", "unused-quote"})
 
 _ID = re.compile(r"[a-z0-9](?:-?[a-z0-9])*")
 _CLAIM = re.compile(r"(?:(?P<experiment>[a-z0-9](?:-?[a-z0-9])*)\.)?(?P<name>[a-z][a-z0-9_]*)")
@@ -53,7 +58,7 @@ def _plain(text: str) -> str:
         raise ValueError("expected a text without HTML ('<' before a letter)")
     if "{{" in text:
         raise ValueError("expected a text without '{{': values stand in the body only")
-    if imitates_byline(text):
+    if byline_in(text) is not None:
         raise ValueError("expected a text that does not read as a byline")
     return text
 
@@ -159,11 +164,26 @@ class NamedPeople(_Part):
     reviewed_by: Annotated[
         PersonId | None, Field(description="The nominated reviewer's id, or 'pending'.")
     ] = None
+    also_by: Annotated[
+        tuple[PersonId, ...], AfterValidator(_different), Field(description="Ids of co-authors.")
+    ] = ()
+
+    @property
+    def authors(self) -> tuple[str, ...]:
+        """Give the authors' ids; none while the byline is pending."""
+        return () if self.written_by == PENDING else (self.written_by, *self.also_by)
+
+    @property
+    def nominated(self) -> str:
+        """Give the id of the reviewer who is asked, or nothing."""
+        return "" if self.reviewed_by in (None, PENDING) else str(self.reviewed_by)
 
     @model_validator(mode="after")
     def _two_people(self) -> NamedPeople:
-        if self.reviewed_by == self.written_by != PENDING:
-            raise ValueError("expected a reviewer who is not the author")
+        if self.nominated and self.nominated in self.authors:
+            raise ValueError("expected a reviewer who is not an author")
+        if self.written_by == PENDING and self.also_by:
+            raise ValueError("expected the first author in 'written_by' before a co-author")
         return self
 
 
@@ -267,7 +287,10 @@ class Entry:
 
 
 def parse(id: str, source: Source) -> Checked[Entry]:
-    """Parse and check an entry; all faults at once, sorted by place."""
+    """Parse and check an entry; all faults at once, sorted by place.
+
+    Quotes that do not match the sources leave the entry readable; any other fault does not.
+    """
     problems = _id_problems(id, source)
     matter, body, first_line, broken = _split(source)
     if broken:
@@ -279,11 +302,12 @@ def parse(id: str, source: Source) -> Checked[Entry]:
     lines = Lines(source.file, body, first_line)
     problems += [*parsed.problems, *(front.problems if front else ()), *inner.problems]
     problems += lint(scan(body), lines, _quotable(located) if located else None)
-    if problems or not front or not front.value or not located or inner.value is None:
-        return Checked(value=None, problems=tuple(sorted(set(problems))))
-    return Checked(
-        value=Entry(id=id, source=source, front=front.value, located=located, pieces=inner.value)
-    )
+    found = tuple(sorted(set(problems)))
+    is_readable = all(problem.code in _READABLE for problem in found)
+    if not is_readable or not front or not front.value or not located or inner.value is None:
+        return Checked(value=None, problems=found)
+    entry = Entry(id=id, source=source, front=front.value, located=located, pieces=inner.value)
+    return Checked(value=entry, problems=found)
 
 
 def json_schema() -> dict[str, Any]:
@@ -306,6 +330,9 @@ def _id_problems(id: str, source: Source) -> list[Problem]:
 
 def _split(source: Source) -> tuple[str, str, int, Problem | None]:
     """Give front matter, body and the body's first line, or what is wrong with the borders."""
+    if len(source.raw) > MAX_ENTRY_BYTES:
+        message = f"is larger than {MAX_ENTRY_BYTES} bytes"
+        return "", "", 0, _problem(Place(source.file), "oversized-file", message, "make two of it")
     if "\r" in source.text:
         place = source.at(source.text.index("\r"))
         message = "the line ends with CR LF; signatures are over LF"

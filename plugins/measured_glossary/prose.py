@@ -13,38 +13,51 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from measured_glossary.body import Lines, Markup
 from measured_glossary.problem import Place, Problem
+from measured_glossary.scan import Lines, Markup
 
 MIN_QUOTED_WORDS = 4
 
-_HTML = re.compile(r"<(?=[A-Za-z/!?])")
-_LIST_OF_ATTRIBUTES = re.compile(r"\{[^{}\n]*\}")
+_HTML = re.compile(r"<(?=[A-Za-z/!?])|&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);")
+_ATTRIBUTES = re.compile(r"\{[^{}\n]*\}")
 _TOP_HEADING = re.compile(r"^[> ]*(?:(?:[-*+]|\d+[.)]) +)*#(?!#)|(?<=\S)[ \t]*\n {0,3}=+ *$", re.M)
 _SNIPPET = re.compile(r"^[ \t>]*;*-+8<-+(?:[ \t]+[\"'].*|[ \t]*)$", re.M)
+_NOTE_TARGET = re.compile(r"^[> \t]*\[\^[^\]\n]*\]:\s*([A-Za-z][A-Za-z0-9+.-]*:\S+)", re.M)
 _HTTPS = re.compile(r"https://[A-Za-z0-9.-]+(?::\d+)?(?:[/?#][^\s<>\"{}|\\^`]*)?")
 _INSIDE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*(?:#[A-Za-z0-9._-]*)?|#[A-Za-z0-9._-]+")
 _TITLED = re.compile(r"^[ \t]*(?:!!!|\?\?\?\+?|===[!+]*).*$", re.M)
-_QUOTED = re.compile(r"“(?P<curly>[^“”]*)”|\"(?P<straight>[^\"]*)\"")
+_QUOTED = re.compile(r"“([^“”]*)”|„([^„“”]*)[“”]|«([^«»]*)»|\"([^\"]*)\"")
+_HALF_QUOTE = re.compile('["“”„]')
 _PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|$))+")
 
-# Letters of other scripts and signs that a reader takes for these; NFKC folds the rest.
-_ALIKE = str.maketrans(
-    "аеорсухівԁһјкмнтѕѡԝɡɑοεινρτυωκαըոսց꞉∶ː։׃፡",
-    "aeopcyxibdhjkmhtswwgaoeivptuwkapnug" + ":" * 6,
-)
+# Letters and colons that look like the ones of a byline; Unicode's own folding does the rest.
+_ALIKE = {
+    alike: letter
+    for letter, many in {
+        "a": "аαɑ", "b": "ьƅ", "c": "сϲ", "d": "ԁɗ", "e": "еεҽ", "h": "һհ", "i": "іιıɩ", "k": "кκ",
+        "l": "ӏ", "n": "ոпη", "o": "оοօ", "r": "гɾ", "s": "ѕꜱ", "t": "тτ", "v": "νѵ", "w": "ѡԝωɯ",
+        "y": "уγүʏ", ":": "꞉∶ː։׃፡˸",
+    }.items()
+    for alike in many
+}  # fmt: skip
 _BYLINE = ("writtenby:", "reviewedby:", "lastcheckedon:", "writtenon:")
+_CLAUSE = re.compile(r"(?:^|(?<=[\n|\"“”\[\].:!?;>]))(?=[^\n])")
+_CLAUSE_SIGNS = 200
 
 
-def imitates_byline(text: str) -> bool:
-    """Tell whether a line, or a cell of a table row, begins as the verified byline does."""
-    return any(_skeleton(cell).startswith(_BYLINE) for cell in text.split("|"))
+def byline_in(text: str) -> int | None:
+    """Give the offset at which a paragraph begins to read as the verified byline does, if any."""
+    for found in _CLAUSE.finditer(text):
+        seen = _skeleton(text[found.start() : found.start() + _CLAUSE_SIGNS])
+        if seen.startswith(_BYLINE):
+            return found.start()
+    return None
 
 
 def _skeleton(text: str) -> str:
     """Give the letters and colons a reader sees, whatever script or markup they stand in."""
     seen = unicodedata.normalize("NFKD", html.unescape(text).replace("\\", "")).casefold()
-    return re.sub(r"[^a-z:]", "", seen.translate(_ALIKE))
+    return re.sub(r"[^a-z:]", "", "".join(_ALIKE.get(sign, sign) for sign in seen))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,37 +79,50 @@ def lint(markup: Markup, lines: Lines, quotable: Iterable[Quotable] | None) -> l
 
 def _markup_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:
     plain = markup.without("fence", "code", "comment", "link", "escape", "value", "block")
-    shown = markup.without("fence", "comment", "block")
-    for found in _HTML.finditer(plain):
-        tag = plain[found.start() :].split("\n")[0][:30]
-        yield _problem(lines.at(found.start()), "raw-html", f"{tag!r} is HTML", _CODE)
-    for found in _LIST_OF_ATTRIBUTES.finditer(plain):
+    with_options = markup.without("fence", "code", "comment", "link", "escape", "value")
+    for found in _HTML.finditer(with_options):
+        rest = with_options[found.start() :].split("\n")[0]
+        yield _problem(lines.at(found.start()), "raw-html", f"{_short(rest)!r} is HTML", _CODE)
+    for found in _ATTRIBUTES.finditer(plain):
         message = f"{found.group()!r} is read as an attribute list"
         yield _problem(lines.at(found.start()), "attribute-list", message, _BRACE)
     for found in _TOP_HEADING.finditer(plain):
-        at = found.end() - 1
+        place = lines.at(found.end() - 1)
         message = "a heading of the first level: the page's title is the question"
-        yield _problem(lines.at(at), "level-one-heading", message, "write '## …'")
+        yield _problem(place, "level-one-heading", message, "write '## …'")
     for found in _SNIPPET.finditer(markup.text):
         message = "the line includes a file that nobody signed"
         yield _problem(lines.at(found.start()), "snippet-include", message, _EXCERPT)
-    for found in re.finditer(r"[^\n]+", shown):
-        if imitates_byline(found.group()):
-            message = f"{found.group().strip()[:60]!r} reads as a verified byline"
-            yield _problem(lines.at(found.start()), "imitated-byline", message, _SIGNED)
+    yield from _byline_problems(markup, lines)
+
+
+def _byline_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:
+    shown = markup.without("fence", "comment")
+    for paragraph in _PARAGRAPH.finditer(shown):
+        at = byline_in(paragraph.group())
+        if at is not None:
+            start = paragraph.start() + at
+            message = f"{_short(shown[start:].strip().split(chr(10))[0])!r} reads as a byline"
+            yield _problem(lines.at(start), "imitated-byline", message, _SIGNED)
 
 
 # ── links ────────────────────────────────────────────────────────────────────────────────────
 
 
 def _link_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:
+    for start, target in _targets(markup):
+        if fault := _target_fault(target):
+            code, hint = fault
+            yield _problem(lines.at(start), code, f"the link goes to {_short(target)!r}", hint)
+
+
+def _targets(markup: Markup) -> Iterator[tuple[int, str]]:
     for region in markup.regions:
         if region.kind == "link":
-            target = _target(markup.text[region.start : region.end])
-            if fault := _target_fault(target):
-                code, hint = fault
-                message = f"the link goes to {target[:80]!r}"
-                yield _problem(lines.at(region.start), code, message, hint)
+            yield region.start, _target(markup.text[region.start : region.end])
+    # Without its footnotes extension a renderer takes a footnote for a link's definition.
+    for found in _NOTE_TARGET.finditer(markup.without("fence", "comment")):
+        yield found.start(1), found[1]
 
 
 def _target(part: str) -> str:
@@ -145,26 +171,26 @@ def _quote_problems(
 
 def _passages(markup: Markup) -> Iterator[tuple[int, str | None]]:
     """Give each quoted passage with its offset; `None` for a mark that pairs with nothing."""
-    text = _TITLED.sub(lambda m: " " * len(m.group()), _without_code_quotes(markup))
+    text = _TITLED.sub(_blank, _without_code_quotes(markup))
     for paragraph in _PARAGRAPH.finditer(text):
-        rest = paragraph.group()
         for found in _QUOTED.finditer(paragraph.group()):
-            yield paragraph.start() + found.start(), found["curly"] or found["straight"] or ""
-            blank = " " * len(found.group())
-            rest = rest[: found.start()] + blank + rest[found.end() :]
-        for mark in re.finditer('["“”]', rest):
+            yield paragraph.start() + found.start(), "".join(found.groups(""))
+        for mark in _HALF_QUOTE.finditer(_QUOTED.sub(_blank, paragraph.group())):
             yield paragraph.start() + mark.start(), None
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found.group())
 
 
 def _without_code_quotes(markup: Markup) -> str:
     """Give the text without fences and links, and without the quotation marks of code spans."""
     shown = markup.without("fence", "comment", "link", "value", "block")
-    kept = list(shown)
     for region in markup.regions:
         if region.kind in ("code", "escape"):
-            for at in range(region.start, region.end):
-                kept[at] = " " if kept[at] in '"“”' else kept[at]
-    return "".join(kept)
+            part = _HALF_QUOTE.sub(" ", shown[region.start : region.end])
+            shown = shown[: region.start] + part + shown[region.end :]
+    return shown
 
 
 def _folded(text: str) -> str:
