@@ -236,6 +236,12 @@ def _form_faults(line: int, forms: Columns) -> Iterator[Fault]:
         if not isinstance(form, Form):
             message = f"the column {name!r} is {form!r}, expected exact(…), racy(…) or another kind"
             yield Fault(line=line, code="probe-column", message=message)
+        elif not isinstance(form.label, str) or not isinstance(form.unit, str):
+            message = f"the label or the unit of column {name!r} is no text: {form!r}"
+            yield Fault(line=line, code="probe-column", message=message)
+        elif form.of is not None and type(form.of) is not int:
+            message = f"of is {form.of!r}, expected the whole number that {name!r} counts out of"
+            yield Fault(line=line, code="probe-column", message=message)
 
 
 def _signature_faults(
@@ -292,6 +298,8 @@ def _case_faults(probe: Probe) -> Iterator[tuple[str, str]]:
         if case.keys() != names:
             keys = ", ".join(sorted(names))
             yield f"the case {case!r} does not give exactly the key: {keys}", "give each of them"
+        if not all(isinstance(value, bool | int | float | str) for value in case.values()):
+            yield f"the case {case!r} has a value that is no number and no text", "use plain data"
 
 
 def _claim_faults(claim: Claim, probes: Iterable[Probe]) -> Iterator[Fault]:

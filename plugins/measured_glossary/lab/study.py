@@ -6,14 +6,55 @@ measurements, claims and problems. Must not know of entries, verdicts or pages, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal
 
-from measured_glossary.lab.record import Record, Reported
-from measured_glossary.lab.table import Table
-from measured_glossary.problem import Place, Problem
-from measured_glossary.source import Source
+from measured_glossary.lab.answer import Checks, ClaimAnswer, Means, ResultAnswer
+from measured_glossary.lab.bench import Bench, Limits, Measure, Settings
+from measured_glossary.lab.declared import (
+    Built,
+    Declared,
+    build,
+    heading,
+    read_declared,
+    read_static,
+)
+from measured_glossary.lab.live import measure_live, remember, remembered
+from measured_glossary.lab.record import (
+    MEASUREMENTS,
+    REPORTED_SUFFIX,
+    Machine,
+    Record,
+    Reported,
+    read_record,
+    read_reported,
+    write_record,
+)
+from measured_glossary.lab.table import Table, to_data
+from measured_glossary.problem import Checked, Place, Problem
+from measured_glossary.source import Source, read
+
+__all__ = [
+    "ClaimResult",
+    "DeclaredClaim",
+    "Freshness",
+    "Limits",
+    "Measure",
+    "Measurement",
+    "Origin",
+    "Settings",
+    "State",
+    "Studies",
+    "Study",
+    "measure",
+    "start_studies",
+    "study",
+]
 
 State = Literal["held", "refuted", "not checked here"]
 Origin = Literal["live", "recorded"]
@@ -45,7 +86,7 @@ class ClaimResult:
 class Measurement:
     """One record with what this build makes of it.
 
-    `changed` names the inputs that are not those of the record; `log` is what a live run printed.
+    `changed` names the inputs that are not those of the record.
     """
 
     record: Record
@@ -53,7 +94,6 @@ class Measurement:
     freshness: Freshness
     changed: tuple[str, ...]
     claims: tuple[ClaimResult, ...]
-    log: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,3 +118,306 @@ class Study:
     claims: tuple[ClaimResult, ...]
     notes: tuple[str, ...]
     problems: tuple[Problem, ...]
+
+
+# ── starting and collecting ──────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lab:
+    """What the studies of one build share: its settings, what the machine can do, one GPU."""
+
+    root: Path
+    settings: Settings
+    means: Future[Checked[Means]]
+    gpu: Lock = field(default_factory=Lock)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Studies:
+    """Studies under way, in threads of their own."""
+
+    pool: ThreadPoolExecutor
+    running: tuple[Future[Study], ...]
+
+    def collect(self) -> tuple[Study, ...]:
+        """Wait for all of them and give them in the order they were asked for."""
+        with self.pool:
+            return tuple(future.result() for future in self.running)
+
+    def cancel(self) -> None:
+        """Start no more of them; what runs is waited for by nobody until the program ends."""
+        self.pool.shutdown(wait=False, cancel_futures=True)
+
+
+def start_studies(root: Path, ids: Sequence[str], settings: Settings) -> Studies:
+    """Begin to study experiments side by side; one at a time is on the GPU."""
+    pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="study")
+    lab = _Lab(root=root, settings=settings, means=pool.submit(_find_means, settings))
+    return Studies(pool=pool, running=tuple(pool.submit(_study, lab, name) for name in ids))
+
+
+def study(root: Path, experiment_id: str, settings: Settings) -> Study:
+    """Study one experiment."""
+    return start_studies(root, [experiment_id], settings).collect()[0]
+
+
+def measure(root: Path, experiment_id: str, settings: Settings) -> Checked[Record]:
+    """Measure an experiment on this machine's GPU and keep the record in `measurements/`.
+
+    With a number of launches of its own, in `settings`, it is a trial and nothing is kept.
+    """
+    settings = replace(settings, measure="live", gpu=None)
+    means = _find_means(settings)
+    if means.value is None:
+        return Checked(value=None, problems=means.problems)
+    with tempfile.TemporaryDirectory(prefix="glossary-") as folder:
+        bench = Bench(experiment=experiment_id, folder=Path(folder), settings=settings)
+        record = _measure(root, bench, means.value)
+    if record.value is not None and settings.launches is None:
+        write_record(root, record.value)
+    return record
+
+
+def _measure(root: Path, bench: Bench, means: Means) -> Checked[Record]:
+    declared = read_declared(root, bench)
+    if declared.value is None:
+        return Checked(value=None, problems=declared.problems)
+    built = build(bench, declared.value, means)
+    machine = _machine(means)
+    problems = (*built.problems, *_missing_means(bench, means, machine))
+    if built.value is None or machine is None:
+        return Checked(value=None, problems=problems)
+    record = measure_live(bench, declared.value, built.value, means, machine)
+    if record.value is not None:
+        remember(bench.settings, declared.value, means, record.value)
+    return record
+
+
+def _find_means(settings: Settings) -> Checked[Means]:
+    with tempfile.TemporaryDirectory(prefix="glossary-") as folder:
+        bench = Bench(experiment="", folder=Path(folder), settings=settings)
+        ran = bench.run(
+            Means, "means", settings.limits.quick_s, look_for_gpu=settings.looks_for_gpu
+        )
+        return bench.answer_of(ran, "means")
+
+
+def _missing_means(bench: Bench, means: Means, machine: Machine | None) -> Iterator[Problem]:
+    place = Place(bench.file)
+    if means.missing:
+        message = f"measuring live needs a compiler: {means.missing}"
+        yield Problem(place=place, code="no-compiler", message=message)
+    if machine is None:
+        message = "measuring live was asked for, and no GPU answers here"
+        hint = "build with measure: recorded, or check nvidia-smi and that CuPy is installed"
+        yield Problem(place=place, code="no-gpu", message=message, hint=hint)
+
+
+def _machine(means: Means) -> Machine | None:
+    return Machine(**means.machine.model_dump()) if means.machine else None
+
+
+# ── one study ────────────────────────────────────────────────────────────────────────────────
+
+
+def _study(lab: _Lab, experiment_id: str) -> Study:
+    with tempfile.TemporaryDirectory(prefix="glossary-") as folder:
+        bench = Bench(experiment=experiment_id, folder=Path(folder), settings=lab.settings)
+        declared = read_declared(lab.root, bench)
+        means = lab.means.result()
+        if declared.value is None or means.value is None:
+            return _broken(experiment_id, (*declared.problems, *means.problems))
+        return _known(lab, bench, declared.value, means.value)
+
+
+def _broken(experiment_id: str, problems: tuple[Problem, ...]) -> Study:
+    return Study(
+        id=experiment_id,
+        title=experiment_id,
+        inputs={},
+        files={},
+        declared_claims=(),
+        declared_tables=(),
+        measurements=(),
+        reported=(),
+        static=(),
+        claims=(),
+        notes=(),
+        problems=tuple(sorted(set(problems))),
+    )
+
+
+def _known(lab: _Lab, bench: Bench, declared: Declared, means: Means) -> Study:
+    """Study an experiment whose declaration could be read."""
+    built = build(bench, declared, means)
+    static = read_static(bench, declared, built.value) if built.value else Checked(value=())
+    live = _live(lab, bench, declared, built.value, means)
+    kept = _recorded(lab.root, bench.experiment, declared, _machine(means))
+    reported = _reported(lab.root, bench.experiment, declared)
+    measured = (*((live.value,) if live.value else ()), *(kept.value or ()))
+    reason = means.missing or "the static probes failed"
+    checked = _check(bench, declared, measured, static.value or (), reason)
+    measurements, claims = checked.value or (measured, ())
+    found = (built, static, live, kept, reported, checked)
+    return Study(
+        id=bench.experiment,
+        title=declared.title,
+        inputs=declared.inputs,
+        files=declared.files,
+        declared_claims=tuple(_declared_claim(bench.file, claim) for claim in declared.claims),
+        declared_tables=declared.tables,
+        measurements=measurements,
+        reported=reported.value or (),
+        static=static.value or (),
+        claims=claims,
+        notes=(f"machine code is not checked here: {means.missing}",) if means.missing else (),
+        problems=tuple(sorted({problem for each in found for problem in each.problems})),
+    )
+
+
+def _declared_claim(file: str, claim: ClaimAnswer) -> DeclaredClaim:
+    place = Place(file, claim.line)
+    return DeclaredClaim(name=claim.name, text=claim.text, tables=tuple(claim.tables), place=place)
+
+
+# ── measurements ─────────────────────────────────────────────────────────────────────────────
+
+
+def _live(
+    lab: _Lab, bench: Bench, declared: Declared, built: Built | None, means: Means
+) -> Checked[Measurement]:
+    """Measure on this machine, or take what was measured from the same bytes before."""
+    settings, machine = bench.settings, _machine(means)
+    if not settings.looks_for_gpu or not declared.measured:
+        return Checked(value=None)
+    if machine is None or built is None:
+        wanted = settings.insists_on_gpu
+        problems = tuple(_missing_means(bench, means, machine)) if wanted else ()
+        return Checked(value=None, problems=problems)
+    with lab.gpu:
+        record = remembered(settings, bench.experiment, declared, means, machine)
+        if record is not None:
+            return Checked(value=_measurement(record, "live", "fresh"))
+        measured = measure_live(bench, declared, built, means, machine)
+    if measured.value is None:
+        return Checked(value=None, problems=measured.problems)
+    remember(settings, declared, means, measured.value)
+    return Checked(value=_measurement(measured.value, "live", "fresh"))
+
+
+def _measurement(
+    record: Record, origin: Origin, freshness: Freshness, changed: tuple[str, ...] = ()
+) -> Measurement:
+    return Measurement(
+        record=record, origin=origin, freshness=freshness, changed=changed, claims=()
+    )
+
+
+def _recorded(
+    root: Path, experiment_id: str, declared: Declared, here: Machine | None
+) -> Checked[tuple[Measurement, ...]]:
+    """Read every record of an experiment; each is fresh, stale or foreign."""
+    problems, found = list[Problem](), list[Measurement]()
+    for file in _files(root, experiment_id):
+        if file.endswith((REPORTED_SUFFIX, ".json.sig")):
+            continue
+        source = read(root, file)
+        record = read_record(source.value) if source.value else None
+        problems += [*source.problems, *(record.problems if record else ())]
+        if record is not None and record.value is not None:
+            measurement = _judged(record.value, declared, here)
+            problems += _heading_problems(measurement, declared)
+            found.append(measurement)
+    found.sort(key=lambda measurement: measurement.record.machine.id)
+    return Checked(value=tuple(found), problems=tuple(problems))
+
+
+def _judged(record: Record, declared: Declared, here: Machine | None) -> Measurement:
+    names = sorted({*record.inputs, *declared.inputs})
+    changed = tuple(n for n in names if record.inputs.get(n) != declared.inputs.get(n))
+    if changed:
+        return _measurement(record, "recorded", "stale", changed)
+    foreign = here is not None and here.id != record.machine.id
+    return _measurement(record, "recorded", "foreign" if foreign else "fresh")
+
+
+def _heading_problems(measurement: Measurement, declared: Declared) -> Iterator[Problem]:
+    """A record of these very bytes must hold the tables that they declare."""
+    tables = [heading(table) for table in measurement.record.tables]
+    if measurement.freshness != "stale" and tables != [heading(t) for t in declared.measured]:
+        message = "its tables are not those that the experiment declares, though its inputs are"
+        hint = "measure again: glossary measure"
+        place = Place(measurement.record.file)
+        yield Problem(place=place, code="record-damaged", message=message, hint=hint)
+
+
+def _reported(root: Path, experiment_id: str, declared: Declared) -> Checked[tuple[Reported, ...]]:
+    tables = {table.name: table for table in declared.tables}
+    problems, found = list[Problem](), list[Reported]()
+    for file in _files(root, experiment_id):
+        source = read(root, file) if file.endswith(REPORTED_SUFFIX) else None
+        if source is not None:
+            report = read_reported(source.value, tables) if source.value else None
+            problems += [*source.problems, *(report.problems if report else ())]
+            found += [report.value] if report and report.value else []
+    return Checked(value=tuple(found), problems=tuple(problems))
+
+
+def _files(root: Path, experiment_id: str) -> list[str]:
+    folder = root / MEASUREMENTS / experiment_id
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [f"{MEASUREMENTS}/{experiment_id}/{path.name}" for path in paths]
+
+
+# ── claims ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _check(
+    bench: Bench,
+    declared: Declared,
+    measured: tuple[Measurement, ...],
+    static: tuple[Table, ...],
+    why_no_static: str,
+) -> Checked[tuple[tuple[Measurement, ...], tuple[ClaimResult, ...]]]:
+    """Check the claims on each measurement, and on the machine code alone."""
+    static_names = [table.name for table in declared.tables if table.kind == "static"]
+    asked = [_asked(measurement, static) for measurement in measured]
+    asked.append({"tables": [to_data(table) for table in static], "other_code": False})
+    answer = bench.ask(
+        Checks,
+        "check",
+        bench.settings.limits.quick_s,
+        measurements=asked,
+        reasons=dict.fromkeys(static_names, why_no_static),
+    )
+    if answer.value is None:
+        return Checked(value=None, problems=answer.problems)
+    *on_measurements, on_static = [
+        tuple(_result(bench.file, c, r) for c, r in zip(declared.claims, results, strict=True))
+        for results in answer.value.measurements
+    ]
+    checked = zip(measured, on_measurements, strict=True)
+    of_code = {claim.name for claim in declared.claims if {*claim.tables} <= {*static_names}}
+    return Checked(
+        value=(
+            tuple(replace(measurement, claims=claims) for measurement, claims in checked),
+            tuple(result for result in on_static if result.name in of_code),
+        )
+    )
+
+
+def _asked(measurement: Measurement, static: tuple[Table, ...]) -> dict[str, Any]:
+    tables = (*measurement.record.tables, *static)
+    other_code = measurement.freshness == "stale"
+    return {"tables": [to_data(table) for table in tables], "other_code": other_code}
+
+
+def _result(file: str, claim: ClaimAnswer, result: ResultAnswer) -> ClaimResult:
+    return ClaimResult(
+        name=claim.name,
+        text=claim.text,
+        state=result.state,
+        detail=result.detail,
+        place=Place(file, result.line),
+    )

@@ -1,0 +1,135 @@
+"""Where one experiment's workers run, and what is asked of them.
+
+Comes in: an experiment's files, a mode, its data. Goes out: the worker's checked answer, or a
+problem that says how the worker ended and what it printed. Must not know what a `Study` is.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from measured_glossary.lab.runner import WORKER, Model, Progress, Ran, run_worker
+from measured_glossary.problem import Checked, Place, Problem
+
+Measure = Literal["auto", "live", "recorded"]
+
+FILES = "files"
+QUOTED_LINES = 12
+MEMORY_BYTES = 4 << 30  # of a worker without a GPU
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long a worker of each kind may take, in seconds."""
+
+    quick_s: float = 60
+    compile_s: float = 600
+    run_s: float = 900
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How to study experiments.
+
+    `measure`: `live` insists on a GPU, `auto` uses one that is there, `recorded` looks for none.
+    `gpu`: `True` insists too, `False` looks for none, `None` leaves it to `measure`. `cache` is a
+    folder for compiled code and live results. `launches` replaces the declared number, for a
+    trial whose result is not kept. `command` starts a worker.
+    """
+
+    measure: Measure = "auto"
+    gpu: bool | None = None
+    cache: Path | None = None
+    progress: Progress | None = None
+    launches: int | None = None
+    seed: int = 14
+    limits: Limits = field(default_factory=Limits)
+    command: tuple[str, ...] = WORKER
+
+    @property
+    def looks_for_gpu(self) -> bool:
+        """Whether this build measures live if it can."""
+        return self.measure != "recorded" and self.gpu is not False
+
+    @property
+    def insists_on_gpu(self) -> bool:
+        """Whether it is a problem that there is no GPU."""
+        return self.looks_for_gpu and (self.measure == "live" or self.gpu is True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """A temporary folder with a copy of the experiment's files, as they were read."""
+
+    experiment: str
+    folder: Path
+    settings: Settings
+
+    @property
+    def file(self) -> str:
+        """The experiment's file, relative to the project's root."""
+        return experiment_file(self.experiment)
+
+    def lay_out(self, files: Mapping[str, bytes]) -> None:
+        """Put files where the workers find them: what runs is what was digested."""
+        for name, raw in files.items():
+            path = self.folder / FILES / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(raw)
+
+    def ask(self, model: type[Model], mode: str, limit_s: float, **data: Any) -> Checked[Model]:
+        """Ask a worker that needs no GPU; how it failed, if it did, is a problem."""
+        ran = self.run(model, mode, limit_s, memory_bytes=MEMORY_BYTES, **data)
+        return self.answer_of(ran, mode)
+
+    def run(self, model: type[Model], mode: str, limit_s: float, **data: Any) -> Ran[Model]:
+        """Run a worker, whatever becomes of it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(prefix=f"{mode}-", dir=self.folder))
+        root = str(self.folder / FILES)
+        return run_worker(
+            model,
+            {"mode": mode, "root": root, "file": self.file, **data},
+            folder=place,
+            limit_s=limit_s,
+            progress=self.progress,
+            command=self.settings.command,
+        )
+
+    def answer_of(self, ran: Ran[Model], mode: str) -> Checked[Model]:
+        """Give a worker's answer, or the problem that it gave none."""
+        if ran.outcome == "returned":
+            return ran.answer
+        code = _CODES.get(ran.outcome, "worker-crashed")
+        what = f"{ran.outcome}: {ran.detail}" if ran.detail else ran.outcome
+        message = f"the worker ({mode}) ended after {ran.seconds:.1f} s: {what}{_quoted(ran.log)}"
+        problem = Problem(place=Place(self.file), code=code, message=message)
+        return Checked(value=None, problems=(problem,))
+
+    def progress(self, task: str, done: int, total: int) -> None:
+        """Show how far a task of this experiment is."""
+        if self.settings.progress is not None:
+            self.settings.progress(f"{self.experiment}: {task}", done, total)
+
+
+_CODES = {
+    "hung": "worker-hung",
+    "no result": "worker-no-result",
+    "damaged result": "worker-damaged-result",
+}
+
+
+def experiment_file(experiment: str) -> str:
+    """Give the file that declares an experiment."""
+    return f"code/{experiment}/experiment.py"
+
+
+def _quoted(log: str) -> str:
+    lines = [line.rstrip() for line in log.splitlines() if line.strip()]
+    if not lines:
+        return "; it printed nothing"
+    return "; it printed:\n" + "\n".join(f"    | {line}" for line in lines[-QUOTED_LINES:])
