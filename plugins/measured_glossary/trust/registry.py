@@ -21,12 +21,13 @@ from measured_glossary.trust.sshsig import Fault, Material, PublicKey, parse_key
 
 PEOPLE_FILE = "glossary/people.yml"
 ID_PATTERN = r"^[a-z0-9](-?[a-z0-9])*$"
-EVERY_AREA = "all"
+EVERY_AREA, PENDING = "all", "pending"
 
 Role = Literal["author", "review", "check", "measure"]
 Kind = Literal["human", "machine"]
 KeyState = Literal["live", "revoked", "expired", "not yet valid"]
 
+_MARKUP = re.compile(r"<[A-Za-z/!?]")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TEST_PROJECTS = ("test-", "demo-")
 
@@ -146,12 +147,20 @@ def _check_date(text: str) -> str:
 
 def _check_printable(text: str) -> str:
     # An escape in YAML or JSON can hold what `source.decode` refuses in the text itself.
-    if not text.isprintable() or text != text.strip():
-        raise ValueError("one line of visible characters is expected")
+    if not text.isprintable() or text != text.strip() or _MARKUP.search(text):
+        raise ValueError("expected one line of visible characters, without HTML")
+    return text
+
+
+def _check_person(text: str) -> str:
+    if text == PENDING:
+        raise ValueError(f"{PENDING!r} is what a byline says while nobody is named")
     return text
 
 
 Id = Annotated[str, StringConstraints(pattern=ID_PATTERN, max_length=39)]
+EntryId = Annotated[str, StringConstraints(pattern=ID_PATTERN, max_length=60)]
+PersonId = Annotated[Id, AfterValidator(_check_person)]
 Date = Annotated[str, AfterValidator(_check_date)]
 Line = Annotated[
     str, StringConstraints(min_length=1, max_length=200), AfterValidator(_check_printable)
@@ -170,7 +179,7 @@ class _KeyModel(_Model):
 
 
 class _PersonModel(_Model):
-    id: Id
+    id: PersonId
     name: Annotated[str, StringConstraints(min_length=1, max_length=80)]
     kind: Kind
     may: list[Role] = Field(min_length=1)

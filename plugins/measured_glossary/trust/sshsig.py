@@ -39,7 +39,7 @@ _KEY_LINE = re.compile(r"([a-z0-9@.-]+) ([A-Za-z0-9+/]+={0,2})(?: ([ -~]*))?")
 # order 8. Under a key of small order one signature fits many messages, for anybody.
 _P = 2**255 - 19
 _L = 2**252 + 27742317777372353535851937790883648493
-_Y8 = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD83D3D706A17C7
+_Y8 = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
 _SMALL_ORDER_Y = frozenset({0, 1, _P - 1, _Y8, _P - _Y8})
 
 # Authenticator data flags (WebAuthn, 6.1): the user touched the key; and those which would put

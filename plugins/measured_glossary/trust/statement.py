@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.source import canonical_json, decode, parse_json, validate
 from measured_glossary.trust.folder import ENTRIES, SIGNATURES, is_plain_path
-from measured_glossary.trust.registry import Date, Digest, Id, Line, parse_date
+from measured_glossary.trust.registry import Date, Digest, EntryId, Id, Line, parse_date
 
 Said = Literal["author", "review", "check", "retract"]
 Part = Literal["prose", "claims", "code", "experiment", "sources"]
@@ -165,7 +165,7 @@ class _Descriptor(_Model):
 
 class _Predicate(_Model):
     project: Id
-    entry: Id
+    entry: EntryId
     kind: Said
     person: Id
     date: Date
