@@ -124,7 +124,7 @@ def read_sass(cubin: bytes, printed: str) -> Sass:
             )
             for name, symbol in symbols(cubin).items()
         ]
-    except (IndexError, KeyError, TypeError, struct.error) as error:
+    except (AttributeError, IndexError, KeyError, TypeError, struct.error) as error:
         raise ValueError(f"the disassembly does not match the cubin: {error!r}") from error
     return Sass(code=tuple(sorted(kernels, key=lambda kernel: kernel.name)))
 
@@ -223,18 +223,22 @@ class _Section:
 def _sections(cubin: bytes) -> list[_Section]:
     if cubin[:6] != b"\x7fELF\x02\x01":
         raise ValueError("not a cubin: no 64-bit little-endian ELF file")
-    start, size, count, names = struct.unpack_from("<Q10xHHH", cubin, 0x28)
-    heads = [struct.unpack_from("<IIQQQQIIQQ", cubin, start + i * size) for i in range(count)]
-    at = heads[names][4]
-    return [
-        _Section(
-            name=cubin[at + head[0] : cubin.index(b"\0", at + head[0])].decode(),
-            size=head[5],
-            info=head[7],
-            content=cubin[head[4] : head[4] + head[5]],
-        )
-        for head in heads
-    ]
+    try:
+        start, size, count, names = struct.unpack_from("<Q10xHHH", cubin, 0x28)
+        heads = [struct.unpack_from("<IIQQQQIIQQ", cubin, start + i * size) for i in range(count)]
+        return [_section(cubin, heads[names][4], head) for head in heads]
+    except (struct.error, IndexError) as error:
+        raise ValueError(f"a damaged cubin: {error}") from error
+
+
+def _section(cubin: bytes, names: int, head: tuple[int, ...]) -> _Section:
+    name, at, size, info = head[0], head[4], head[5], head[7]
+    return _Section(
+        name=cubin[names + name : cubin.index(b"\0", names + name)].decode(),
+        size=size,
+        info=info,
+        content=cubin[at : at + size],
+    )
 
 
 def _resources(cubin: bytes) -> dict[str, dict[str, int]]:
