@@ -15,12 +15,13 @@ from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict
 
 from measured_glossary.body import Block
-from measured_glossary.cells import Shown, cell, chart_row, grid, heading
+from measured_glossary.cells import Shown, cell, chart_row, grid, heading, reported
 from measured_glossary.chart import Chart, draw
+from measured_glossary.diagram import moments, still
 from measured_glossary.entry import Entry
 from measured_glossary.excerpt import Excerpt, cut
 from measured_glossary.lab.record import REPORTED_SUFFIX, Reported
-from measured_glossary.lab.study import ClaimResult, Study
+from measured_glossary.lab.study import ClaimResult, DeclaredClaim, Study
 from measured_glossary.lab.table import Column, Table
 from measured_glossary.markup import fill
 from measured_glossary.problem import Checked, Problem
@@ -28,7 +29,7 @@ from measured_glossary.readings import Reading, facts, fingerprint, of_report, o
 from measured_glossary.source import Source, validate
 
 _LANGUAGES = {"cu": "cuda", "cuh": "cuda", "h": "cpp", "hpp": "cpp", "cpp": "cpp", "py": "python"}
-DIAGRAMS = ("tile-lifecycle",)
+DIAGRAM = "tile-lifecycle"
 _SIGNS = {"held": "✓", "refuted": "✗", "not checked here": "○"}
 
 
@@ -59,9 +60,15 @@ class _Plain(BaseModel):
 
 
 class _TableOptions(_Plain):
-    """Which columns to show, in this order, and a caption in place of the probe's sentence."""
+    """Which columns to show, in this order; a caption before the probe's own sentence."""
 
     columns: tuple[str, ...] = ()
+    caption: str = ""
+
+
+class _CaptionOptions(_Plain):
+    """A caption."""
+
     caption: str = ""
 
 
@@ -101,11 +108,19 @@ def _measured_table(asked: Asked) -> Checked[str]:
 
 
 def _figure(asked: Asked, reading: Reading, table: Table, columns: Sequence[Column]) -> Markup:
+    return figure(reading, table, columns, ident=asked.ident, caption=asked.options.caption)
+
+
+def figure(
+    reading: Reading, table: Table, columns: Sequence[Column], *, ident: str, caption: str = ""
+) -> Markup:
+    """Give one reading of a table as a figure with its origin."""
     return fill(
         "measured-table.html",
         reading=reading,
-        ident=asked.ident,
-        caption=asked.options.caption or table.text,
+        ident=ident,
+        caption=caption or table.text,
+        row=table.text[:1].lower() + table.text[1:] if caption else "",
         grid=grid(table, columns),
     )
 
@@ -258,9 +273,16 @@ def _reported_table(asked: Asked) -> Checked[str]:
         hint = f"it reports: {', '.join(t.name for t in found.tables) or 'nothing'}"
         return _refuse(asked, "unknown-report", f"{found.file} does not report {name!r}", hint)
     reading = of_report(found, table)
-    values = {"reading": reading, "report": found, "grid": grid(table, table.columns)}
-    figure = fill("reported-table.html", ident=asked.ident, caption=table.text, **values)
-    return Checked(value=figure)
+    # Our own sentence on the rows would say how we measured, not how they did.
+    shown = fill(
+        "reported-table.html",
+        ident=asked.ident,
+        reading=reading,
+        report=found,
+        caption=asked.options.caption,
+        grid=reported(table),
+    )
+    return Checked(value=shown)
 
 
 def _stem(report: Reported) -> str:
@@ -288,14 +310,23 @@ class _Stand:
 
 
 def _claims(asked: Asked) -> Checked[str]:
-    shown_claims = []
-    for name in asked.entry.front.claims:
-        for study in asked.studies:
-            for claim in study.declared_claims:
-                if name in (claim.name, f"{study.id}.{claim.name}"):
-                    stands = _stands(study, claim.name)
-                    shown_claims.append({"id": claim.name, "text": claim.text, "stands": stands})
-    return Checked(value=fill("claims.html", claims=shown_claims))
+    chosen = [
+        (study, claim)
+        for name in asked.entry.front.claims
+        for study in asked.studies
+        for claim in study.declared_claims
+        if name in (claim.name, f"{study.id}.{claim.name}")
+    ]
+    return Checked(value=claim_list(chosen))
+
+
+def claim_list(chosen: Sequence[tuple[Study, DeclaredClaim]]) -> Markup:
+    """Give claims, each with how it stands on every machine."""
+    claims = [
+        {"id": claim.name, "text": claim.text, "stands": _stands(study, claim.name)}
+        for study, claim in chosen
+    ]
+    return fill("claims.html", claims=claims)
 
 
 def _stands(study: Study, name: str) -> list[_Stand]:
@@ -316,16 +347,17 @@ def _stand(claim: ClaimResult, where: str) -> _Stand:
 
 
 def _machine(asked: Asked) -> Checked[str]:
-    runs = [measurement for study in asked.studies for measurement in study.measurements]
+    return Checked(value=machines(asked.studies, ident=asked.ident))
+
+
+def machines(studies: Sequence[Study], *, ident: str) -> Markup:
+    """Give one line for each run, with everything that was noted of it folded away."""
     cards = [
-        {
-            "reading": of_run(run),
-            "line": fingerprint(run.record),
-            "facts": facts(run.record),
-        }
-        for run in runs
+        {"reading": of_run(run), "line": fingerprint(run.record), "facts": facts(run.record)}
+        for study in studies
+        for run in study.measurements
     ]
-    return Checked(value=fill("machine.html", cards=cards, ident=asked.ident))
+    return fill("machine.html", cards=cards, ident=ident)
 
 
 # ── code ─────────────────────────────────────────────────────────────────────────────────────
@@ -382,31 +414,36 @@ def _fence(text: str) -> Markup:
 
 
 def _reproduce(asked: Asked) -> Checked[str]:
+    return Checked(value=reproduce(asked.studies))
+
+
+def reproduce(studies: Sequence[Study]) -> Markup:
+    """Say how a reader measures the same, with this project or with the CUDA toolkit alone."""
     programs = [
         file
-        for study in asked.studies
+        for study in studies
         for file, source in sorted(study.files.items())
         if file.endswith(".cu") and re.search(r"\bint\s+main\s*\(", source.text)
     ]
-    ids = [study.id for study in asked.studies]
-    return Checked(value=fill("reproduce.md", ids=ids, programs=programs))
+    return fill("reproduce.md", ids=[study.id for study in studies], programs=programs)
 
 
 # ── pictures ─────────────────────────────────────────────────────────────────────────────────
 
 
 def _diagram(asked: Asked) -> Checked[str]:
-    """Give a diagram's element; inside it the drawing that stands where no script runs."""
+    """Give a diagram's element; inside it stand the pictures for where no script runs."""
     declared = asked.entry.front.diagram
-    if asked.argument not in DIAGRAMS or declared is None or declared.name != asked.argument:
-        hint = f"the front matter needs 'diagram:' with this name; known: {', '.join(DIAGRAMS)}"
-        return _refuse(asked, "unknown-diagram", f"no diagram {asked.argument!r} here", hint)
-    presets = declared.presets
-    preset = asked.options.preset or (presets[0] if presets else "")
-    if preset and preset not in presets:
-        hint = f"the front matter lists: {', '.join(presets) or 'none'}"
-        return _refuse(asked, "unknown-preset", f"there is no preset {preset!r}", hint)
-    values = {"name": asked.argument, "preset": preset, "alt": declared.alt, "ident": asked.ident}
+    if asked.argument != DIAGRAM or declared is None or declared.name != DIAGRAM:
+        hint = f"write 'diagram:' with 'name: {DIAGRAM}' and 'alt: …' into the front matter"
+        return _refuse(asked, "unknown-diagram", f"{asked.argument!r} is not described", hint)
+    presets = declared.presets or tuple(moments())
+    first = asked.options.preset or presets[0]
+    if unknown := [name for name in (first, *presets) if name not in moments()]:
+        hint = f"the presets are: {', '.join(moments())}"
+        return _refuse(asked, "unknown-preset", f"there is no preset {unknown[0]!r}", hint)
+    pictures = still([first, *(name for name in presets if name != first)])
+    values = {"name": DIAGRAM, "preset": first, "pictures": pictures, "alt": declared.alt}
     return Checked(value=fill("diagram.html", **values))
 
 
@@ -423,7 +460,9 @@ BLOCKS: Mapping[str, _Kind] = {
     "measured-table": _Kind(expand=_measured_table, argument="PROBE", options=_TableOptions),
     "chart": _Kind(expand=_chart, argument="PROBE", options=_TableOptions),
     "outcomes": _Kind(expand=_outcomes, argument="PROBE"),
-    "reported-table": _Kind(expand=_reported_table, argument="MACHINE PROBE"),
+    "reported-table": _Kind(
+        expand=_reported_table, argument="MACHINE PROBE", options=_CaptionOptions
+    ),
     "claims": _Kind(expand=_claims),
     "machine": _Kind(expand=_machine),
     "excerpt": _Kind(expand=_excerpt, argument="FILE:SECTION"),

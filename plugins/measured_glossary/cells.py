@@ -7,7 +7,7 @@ not know of pages, entries or where a table came from.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from measured_glossary.chart import Mark, Row
@@ -65,14 +65,21 @@ def cell(column: Column, raw: Cell) -> Shown:
     return Shown(main=shown(value), number=isinstance(value, int | float))
 
 
+def reported(table: Table) -> Grid:
+    """Set somebody else's figures in print: the numbers as given, our totals left out."""
+    return grid(table, [replace(column, of=None) for column in table.columns])
+
+
 def _racy(value: Racy) -> Shown:
     if value.bound is not None:
-        sub = f"in {value.launches:,} launches; 95 %: {_bound(value)} of launches"
-        return Shown(main="0", sub=sub, number=True)
-    share = f"not zero in {value.wrong_launches:,} of {value.launches:,} launches"
+        return Shown(main="0", sub=f"{_bound(value)} of launches (95 %)", number=True)
+    share = (
+        "each launch" if value.min else f"{value.wrong_launches:,} of {value.launches:,} launches"
+    )
     if value.min == value.max:
-        return Shown(main=f"{value.min:,}", sub=f"in each launch; {share}", number=True)
-    return Shown(main=spread(value), sub=f"median {shown(value.median)}; {share}", number=True)
+        return Shown(main=f"{value.min:,}", sub=f"in {share}", number=True)
+    sub = f"median {shown(value.median)}; in {share}"
+    return Shown(main=spread(value), sub=sub, number=True)
 
 
 def _times(value: Times) -> Shown:

@@ -20,7 +20,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 # code, links, tables, entities, tags, attribute lists, math, emoji, mentions, bare addresses.
 _INSIDE = r"[&<>\"`*_\[\]{}|~^=+\\$@#]|:(?=\S)|(?<=www)\."
 # What they read as syntax at its start: lists, headings, quotes, rules, admonitions, blocks.
-_START = r"\A[^\w\s]|(?<=\A\d)[.)]|(?<=\A\d\d)[.)]"
+_START = r"\A[!-/:-@\[-`{-~]|(?<=\A\d)[.)]|(?<=\A\d\d)[.)]"
 _SPECIAL = re.compile(f"{_INSIDE}|{_START}")
 _CODE_SPAN = re.compile(r"(`+)(.+?)\1")
 

@@ -6,29 +6,34 @@ MkDocs nor JavaScript to be complete. Must not decide anything, nor read the clo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from markupsafe import Markup
 
 from measured_glossary import blocks
-from measured_glossary.body import Block, Text, Value, escape_identifiers
-from measured_glossary.entry import Entry, PlainTerm
+from measured_glossary.body import Block, Piece, Text, Value, escape_identifiers
+from measured_glossary.entry import Entry, FrontMatter, PlainTerm
 from measured_glossary.gate import State, Verdict
 from measured_glossary.lab.study import Study
 from measured_glossary.markup import fill, inert
 from measured_glossary.problem import Checked, Problem
+from measured_glossary.readings import readings
 from measured_glossary.trust.signoff import Signoff
 
-_HEADINGS: dict[State, tuple[str, str]] = {
+_BANNERS: dict[State, tuple[str, str]] = {
     "published": ("", ""),
     "draft": (
         "Draft.",
-        "It stays one until a named author and a different named reviewer sign it.",
+        "It stays one until a named author and a second, named reviewer sign it.",
     ),
-    "outdated": ("Draft again.", "It was signed, and something has changed since."),
-    "refused": ("Refused.", "Something in it is wrong; it is shown here so that it can be mended."),
+    "outdated": ("Draft again.", "It was signed, and something in it has changed since."),
+    "refused": ("Refused.", "Something in it is wrong; it is shown so that it can be mended."),
+    "retracted": ("Retracted.", "It was published once and is withdrawn."),
 }
+_BYLINE = ("Written by", "Reviewed by", "Written on", "Last checked on")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +48,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Other:
-    """Another entry, as a link to it reads; without `url` it cannot be linked."""
+    """Another term, as a link to it reads; without `url` it has no page to link to."""
 
     term: str
     answer: str = ""
@@ -61,7 +66,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageContext:
-    """What stands around the body.
+    """What stands around a body.
 
     `others` are the entries that may be linked, by id; `met_in` the pages that mention this one:
     title, url, sentence.
@@ -74,32 +79,56 @@ class PageContext:
     met_in: Sequence[tuple[str, str, str]] = ()
 
 
+class Judged(Protocol):
+    """An entry with its verdict; `entry` is `None` where it could not be parsed."""
+
+    @property
+    def id(self) -> str:
+        """The entry's id."""
+
+    @property
+    def entry(self) -> Entry | None:
+        """The entry."""
+
+    @property
+    def body(self) -> str:
+        """What `expand` gave for it."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on it."""
+
+
 # ── an entry ─────────────────────────────────────────────────────────────────────────────────
 
 
 def expand(entry: Entry, evidence: Evidence) -> Checked[str]:
     """Expand the body: values and blocks in place, everything else as written.
 
-    The gate needs the problems, the page needs the text: what failed is marked as such in it.
+    The gate needs the problems and a draft's page the text: what failed is marked in it.
     """
     parts: list[str] = []
     problems: list[Problem] = []
     for index, piece in enumerate(entry.pieces):
         part = _piece(entry, piece, evidence, f"mg-{index}")
-        parts.append(part.value if part.value is not None else _FAULT[type(piece)])
+        parts.append(_FAILED[type(piece)] if part.value is None else part.value)
         problems += part.problems
     return Checked(value="".join(parts).strip(), problems=tuple(problems))
 
 
-def _piece(
-    entry: Entry, piece: Text | Value | Block, evidence: Evidence, ident: str
-) -> Checked[str]:
+_FAILED = {
+    Value: '<mark class="mg-fault">[a value that could not be found]</mark>',
+    Block: '\n<p class="mg-fault"><mark>A block that could not be shown stands here.</mark></p>\n',
+}
+
+
+def _piece(entry: Entry, piece: Piece, evidence: Evidence, ident: str) -> Checked[str]:
     if isinstance(piece, Text):
         return Checked(value=escape_identifiers(piece.markdown))
     if isinstance(piece, Value):
         value = evidence.evaluate(piece)
-        text = None if value.value is None else inert(value.value)
-        return Checked(value=text, problems=value.problems)
+        printed = None if value.value is None else inert(value.value)
+        return Checked(value=printed, problems=value.problems)
     asked = blocks.Asked(
         entry=entry,
         block=piece,
@@ -109,31 +138,38 @@ def _piece(
         ident=ident,
     )
     block = blocks.expand(asked)
-    expanded = None if block.value is None else f"\n{block.value.strip()}\n"
-    return Checked(value=expanded, problems=block.problems)
+    shown = None if block.value is None else f"\n{block.value.strip()}\n"
+    return Checked(value=shown, problems=block.problems)
 
 
-_FAULT = {
-    Value: '<mark class="mg-fault">[a value that could not be found]</mark>',
-    Block: '\n<p class="mg-fault"><mark>A block that could not be shown stands here.</mark></p>\n',
-}
-
-
-def render(entry: Entry, body: str, context: PageContext) -> str:
-    """Give the whole page around an expanded body."""
-    front = entry.front
+def render(judged: Judged, context: PageContext) -> str:
+    """Give the page of an entry; of a retracted one, only that, why and since when."""
+    retraction = context.signoff.retraction if context.signoff else None
+    if context.verdict.state == "retracted" and retraction:
+        said = retraction.statement
+        return fill("retracted.md", id=judged.id, date=str(said.date), reason=said.reason)
+    if judged.entry is None:
+        return fill("unreadable.md", id=judged.id, banner=_banner(context.verdict))
+    front = judged.entry.front
     return fill(
         "entry.md",
         front=front,
         site=context.site,
-        body=Markup(body),  # noqa: S704 - made by `expand`, every value in it inert
-        banner=banner(context.verdict),
-        related=[_related(item, context.others) for item in front.related],
-        met_in=context.met_in,
-        sources=front.sources,
-        byline=_byline(entry, context.signoff),
-        note="",
+        area_url=_area_url(context.site, front.area),
+        body=Markup(judged.body),  # noqa: S704 - made by `expand`: every value in it is inert
+        banner=_banner(context.verdict),
+        **_foot(front, context),
     )
+
+
+def _foot(front: FrontMatter, context: PageContext) -> dict[str, object]:
+    related = [_related(item, context.others) for item in front.related]
+    return {
+        "linked": [other for other in related if other.url],
+        "unlinked": [other for other in related if not other.url],
+        "met_in": context.met_in,
+        "byline": _byline(context.signoff),
+    }
 
 
 def _related(item: str | PlainTerm, others: Mapping[str, Other]) -> Other:
@@ -142,9 +178,15 @@ def _related(item: str | PlainTerm, others: Mapping[str, Other]) -> Other:
     return others.get(item, Other(term=item.replace("-", " ")))
 
 
-def banner(verdict: Verdict) -> Markup:
+def _area_url(site: Site, area: str) -> str:
+    """Give the address of an area's heading in the index, by the rule of the usual renderers."""
+    anchor = re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", area).strip().lower())
+    return f"{site.index_url}#{anchor}" if site.index_url else ""
+
+
+def _banner(verdict: Verdict) -> Markup:
     """Say that a page is not published, why, and what is missing."""
-    heading, text = _HEADINGS[verdict.state]
+    heading, text = _BANNERS[verdict.state]
     return fill(
         "banner.html",
         state=verdict.state,
@@ -155,20 +197,67 @@ def banner(verdict: Verdict) -> Markup:
     )
 
 
-def _byline(entry: Entry, signoff: Signoff | None) -> list[tuple[str, str]]:
-    """Give the byline from verified statements only; what none of them says stays empty."""
+def _byline(signoff: Signoff | None) -> list[tuple[str, str]]:
+    """Give the byline from verified statements alone; what none of them says is pending."""
     if signoff is None:
-        return [
-            (name, "") for name in ("Written by", "Reviewed by", "Written on", "Last checked on")
-        ]
-    authors = [signed.person.name for signed in signoff.authors]
-    reviews = [
-        f"{s.person.name} on {s.on} (key {s.key.public.fingerprint})" for s in signoff.reviews
+        return [(name, "") for name in _BYLINE]
+    values = (
+        " and ".join(signed.person.name for signed in signoff.authors),
+        "; ".join(
+            f"{signed.person.name} on {signed.on} ({', '.join(signed.statement.scope)})"
+            for signed in signoff.reviews
+        ),
+        str(signoff.author.on) if signoff.author else "",
+        str(signoff.last_checked or ""),
+    )
+    return list(zip(_BYLINE, values, strict=True))
+
+
+# ── other pages ──────────────────────────────────────────────────────────────────────────────
+
+
+def render_index(site: Site, shown: Sequence[Judged]) -> str:
+    """Give the glossary's index: every shown term, by the alphabet and by area."""
+    terms = sorted((_line(judged) for judged in shown), key=lambda line: _sort_key(line["term"]))
+    areas = sorted({line["area"] for line in terms if line["area"]})
+    by_area = [(area, [line for line in terms if line["area"] == area]) for area in areas]
+    return fill("index.md", site=site, terms=terms, areas=by_area)
+
+
+def _line(judged: Judged) -> dict[str, str]:
+    front = judged.entry.front if judged.entry else None
+    return {
+        "term": front.term if front else judged.id,
+        "answer": front.answer if front else "",
+        "area": front.area if front else "",
+        "url": f"{judged.id}/index.md",
+        "state": "" if judged.verdict.state == "published" else judged.verdict.state,
+    }
+
+
+def _sort_key(term: str) -> tuple[str, str]:
+    """Sort by letters and digits alone: `__syncthreads()` stands under S."""
+    return re.sub(r"[\W_]", "", term).casefold(), term
+
+
+def render_experiment(site: Site, study: Study, users: Sequence[Judged]) -> str:
+    """Give the page of an experiment: machines, tables, claims, raw records, how to repeat it."""
+    tables = [
+        blocks.figure(
+            reading, reading.table, reading.table.columns, ident=f"mg-{table.name}-{index}"
+        )
+        for table in study.declared_tables
+        for index, reading in enumerate(readings([study], table.name))
+        if reading.table
     ]
-    written = str(signoff.author.on) if signoff.author else ""
-    return [
-        ("Written by", " and ".join(authors)),
-        ("Reviewed by", "; ".join(reviews)),
-        ("Written on", written),
-        ("Last checked on", str(signoff.last_checked or "")),
-    ]
+    return fill(
+        "experiment.md",
+        site=site,
+        study=study,
+        users=[_line(judged) for judged in users],
+        machines=blocks.machines([study], ident="mg-machine"),
+        tables=tables,
+        claims=blocks.claim_list([(study, claim) for claim in study.declared_claims]),
+        records=[run.record for run in study.measurements],
+        reproduce=blocks.reproduce([study]),
+    )

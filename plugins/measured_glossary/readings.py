@@ -77,7 +77,7 @@ def of_run(measurement: Measurement, table: Table | None = None) -> Reading:
     """Give a measurement, or one table of it, with the words for its origin."""
     record = measurement.record
     machine, day = record.machine.name, record.captured[:10]
-    launches = f", {table.launches:,} launches a row" if table and table.launches else ""
+    launches = _launches(table) if table else ""
     if measurement.origin == "live":
         words = f"Measured by this build on {machine}, {day}{launches}."
     else:
@@ -88,6 +88,12 @@ def of_run(measurement: Measurement, table: Table | None = None) -> Reading:
         where=f"{measurement.origin} on {machine}, {day}",
         table=table,
     )
+
+
+def _launches(table: Table) -> str:
+    if table.launches > 1:
+        return f", {table.launches:,} launches a row"
+    return ", one launch a row" if table.launches else ""
 
 
 def _stale(measurement: Measurement) -> str:
