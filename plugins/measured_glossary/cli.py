@@ -11,21 +11,26 @@ import datetime
 import json
 import os
 import sys
+import webbrowser
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import shtab
 
 from measured_glossary import (
     __version__,
-    cli_trust,
+    # cli_trust,
     explain,
+    export,
     pipeline,
-    progress,
     scaffold,
     status,
 )
+from measured_glossary.entry import json_schema
+from measured_glossary.lab.study import Measure, measure
 from measured_glossary.problem import Problem, Refused, render
+from measured_glossary.progress import Progress
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -67,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
     _add_writing(commands)
     _add_measuring(commands)
     _add_publishing(commands)
-    cli_trust.add_commands(commands)
+    # cli_trust.add_commands(commands)
     return made
 
 
@@ -86,7 +91,9 @@ def _add_writing(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     made = add_command(commands, "explain", run_explain, "explain a problem's code")
     made.add_argument("code", nargs="?", help="without one, the codes are listed")
     made = add_command(commands, "schema", run_schema, "print the JSON Schema of front matter")
-    made = add_command(commands, "preview", run_preview, "build the site with drafts, into preview/")
+    made = add_command(
+        commands, "preview", run_preview, "build the site with drafts, into preview/"
+    )
     made.add_argument("--open", action="store_true", help="open it in the browser")
 
 
@@ -110,7 +117,9 @@ def add_command(
     summary: str,
 ) -> argparse.ArgumentParser:
     """Add a command with the options every command has."""
-    made = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+    made = commands.add_parser(
+        name, help=summary, description=f"{summary[0].upper()}{summary[1:]}."
+    )
     made.add_argument("--root", type=Path, default=Path(), help="the project; default: this folder")
     made.set_defaults(command=command)
     return made
@@ -130,7 +139,9 @@ def positive(text: str) -> int:
 def run_init(arguments: argparse.Namespace) -> int:
     """Write the files of an empty glossary."""
     root = Path(arguments.folder).resolve()
-    files = scaffold.new_glossary(root.name.replace("-", " ").capitalize(), scaffold.slug(root.name))
+    files = scaffold.new_glossary(
+        root.name.replace("-", " ").capitalize(), scaffold.slug(root.name)
+    )
     scaffold.write_all(root, files)
     print(f"wrote {', '.join(sorted(files))}")
     print("next:  glossary new 'bank conflict'\n       mkdocs serve")
@@ -152,7 +163,7 @@ def run_new(arguments: argparse.Namespace) -> int:
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Check everything that can be checked here; drafts are no fault."""
-    glossary = _glossary(arguments.root, measure="recorded")
+    glossary = _glossary(arguments.root, "recorded")
     wanted = set(arguments.entry) or {entry.id for entry in glossary.entries}
     if unknown := wanted - {entry.id for entry in glossary.entries}:
         return _misuse(f"there is no entry {', '.join(sorted(unknown))}")
@@ -174,7 +185,9 @@ def run_explain(arguments: argparse.Namespace) -> int:
         print("\n".join(known))
         return 0
     close = ", ".join(explain.near(arguments.code))
-    return _misuse(f"there is no problem {arguments.code!r}" + (f"; near it: {close}" if close else ""))
+    return _misuse(
+        f"there is no problem {arguments.code!r}" + (f"; near it: {close}" if close else "")
+    )
 
 
 def run_schema(arguments: argparse.Namespace) -> int:
@@ -199,25 +212,41 @@ def run_preview(arguments: argparse.Namespace) -> int:
 
 def run_measure(arguments: argparse.Namespace) -> int:
     """Run experiments on this machine's GPU and keep their records."""
-    return measuring.run(arguments.root, arguments.experiment, arguments.launches, _lab(arguments.root, "live"))
+    known = pipeline.experiment_ids(arguments.root)
+    wanted = arguments.experiment or list(known)
+    if unknown := sorted(set(wanted) - set(known)):
+        return _misuse(f"there is no experiment {', '.join(unknown)}; there are {', '.join(known)}")
+    settings = pipeline.settings_for(arguments.root, "live", os.environ, Progress(sys.stderr)).lab
+    settings = replace(settings, launches=arguments.launches)
+    problems: list[Problem] = []
+    for name in wanted:
+        record = measure(arguments.root, name, settings)
+        problems += record.problems
+        if record.value is not None:
+            kept = "a trial, not kept" if arguments.launches else f"kept in {record.value.file}"
+            print(f"{name}: measured on {record.value.machine.name}, {kept}")
+    if problems:
+        raise Refused(problems)
+    return 0
 
 
 def run_status(arguments: argparse.Namespace) -> int:
     """Print each entry's verdict, what is missing and the next command."""
-    glossary = _glossary(arguments.root, measure="recorded")
+    glossary = _glossary(arguments.root, "recorded")
     print(status.as_json(glossary) if arguments.json else status.as_text(glossary))
     return 0
 
 
 def run_export(arguments: argparse.Namespace) -> int:
     """Write the published pages as plain Markdown."""
-    written = export.write(_glossary(arguments.root, measure="recorded"), Path(arguments.folder))
+    glossary = _glossary(arguments.root, "recorded")
+    written = export.write(glossary, Path(arguments.folder), arguments.root / "docs")
     print(f"wrote {len(written)} files to {arguments.folder}")
     return 0
 
 
-def _glossary(root: Path, *, measure: pipeline.Measure) -> pipeline.Glossary:
-    settings = pipeline.settings(root, measure, os.environ, Progress(sys.stderr))
+def _glossary(root: Path, how: Measure) -> pipeline.Glossary:
+    settings = pipeline.settings_for(root, how, os.environ, Progress(sys.stderr))
     return pipeline.build(root, settings, datetime.date.today())
 
 

@@ -17,7 +17,7 @@ def sections() -> dict[str, str]:
     for file in folder.iterdir():
         if file.name.endswith(".md"):
             parts = re.split(r"^## +`?([a-z0-9-]+)`?[ \t]*$", file.read_text("utf-8"), flags=re.M)
-            found |= {code: text.strip() for code, text in zip(parts[1::2], parts[2::2])}
+            found |= dict(zip(parts[1::2], map(str.strip, parts[2::2]), strict=True))
     return dict(sorted(found.items()))
 
 

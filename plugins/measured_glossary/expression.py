@@ -16,7 +16,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from measured_glossary.body import Value
 from measured_glossary.lab.study import Study
-from measured_glossary.lab.table import Racy, Rows, TableError, Times, shown
+from measured_glossary.lab.table import Racy, Rows, Times, shown
 from measured_glossary.problem import Checked, Problem
 
 MAX_LENGTH = 200
@@ -66,9 +66,15 @@ def digits(number: float, significant: int = 3) -> str:
 
 
 def evaluate(value: Value, names: Mapping[str, object]) -> Checked[str]:
-    """Evaluate one `{{ … }}` of a body over `names`."""
+    """Evaluate one `{{ … }}` of a body over `names`.
+
+    Without a value and without a problem where the table was not measured: that is said once, of
+    the experiment.
+    """
     try:
         return Checked(value=_printed(_result(value.expression, names)))
+    except NotMeasured:
+        return Checked(value=None)
     except ExpressionError as error:
         message, hint = str(error), "see 'Expressions in the body' of the architecture page"
     except UndefinedError as error:
@@ -124,19 +130,16 @@ def _kind(result: object) -> str:
 # ── the names an expression may use ──────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
-class Unmeasured:
-    """Stands for a table that has no rows here: whatever is asked of it, it says so."""
+class NotMeasured(Exception):  # noqa: N818 - a state of the evidence, not an error of the author
+    """An expression asks for a table that has no rows here."""
 
-    table: str
-    experiment: str
+
+class Unmeasured:
+    """Stands for a table that has no rows here: whatever is asked of it, it has no answer."""
 
     def __call__(self, **_: object) -> NoReturn:
         """Refuse a selection."""
-        raise TableError(
-            f"{self.table} has not been measured: on a machine with a GPU, "
-            f"glossary measure {self.experiment}"
-        )
+        raise NotMeasured
 
 
 def names_of(studies: Sequence[Study]) -> dict[str, object]:
@@ -161,7 +164,7 @@ def _tables(study: Study) -> dict[str, object]:
     run = study.measurements[0].record.tables if study.measurements else ()
     rows = {table.name: Rows(table) for table in (*run, *study.static)}
     return {
-        table.name: rows.get(table.name) or Unmeasured(table.name, study.id)
+        table.name: rows.get(table.name) or Unmeasured()
         for table in study.declared_tables
     }
 

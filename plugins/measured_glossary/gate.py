@@ -1,4 +1,4 @@
-"""The verdict on an entry: published, draft, outdated or refused, each with its reasons.
+"""The verdict on an entry: published, draft, outdated, refused or retracted, with its reasons.
 
 Comes in: the faults found, the studies of the entry's experiments and the sign-off. Goes out: a
 `Verdict`. Must not read anything itself, and must not know how a page looks.
@@ -15,7 +15,7 @@ from measured_glossary.lab.study import ClaimResult, Measurement, Study
 from measured_glossary.problem import Place, Problem
 from measured_glossary.trust.signoff import Signoff
 
-State = Literal["published", "draft", "outdated", "refused"]
+State = Literal["published", "draft", "outdated", "refused", "retracted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,8 @@ def decide(entry: Entry, faults: Sequence[Problem], studies: Sequence[Study],
     reasons = tuple(sorted({*faults, *evidence_faults(entry, studies)}))
     if signoff.problems:
         return Verdict(state="refused", reasons=(*signoff.problems, *reasons))
+    if signoff.retraction:
+        return Verdict(state="retracted")
     if not signoff.missing:
         return Verdict(state="refused" if reasons else "published", reasons=reasons)
     state: State = "outdated" if signoff.outdated else "draft"
@@ -60,7 +62,7 @@ def evidence_faults(entry: Entry, studies: Sequence[Study]) -> list[Problem]:
     for index, name in enumerate(entry.front.claims):
         place = entry.located.place(("claims", index))
         if name in owners:
-            found += _claim_faults(name.rpartition(".")[2], owners[name], place)
+            found += _claim_faults(entry, name.rpartition(".")[2], owners[name], place)
         else:
             found.append(_unknown_claim(name, place, studies))
     return found
@@ -82,15 +84,15 @@ def _unknown_claim(name: str, place: Place, studies: Sequence[Study]) -> Problem
     )
 
 
-def _claim_faults(name: str, study: Study, place: Place) -> list[Problem]:
+def _claim_faults(entry: Entry, name: str, study: Study, place: Place) -> list[Problem]:
     """Judge one claim on every machine; a stale record backs nothing, but hides nothing either."""
     if of_code := [claim for claim in study.claims if claim.name == name]:
-        return [_not_held(study, None, result, name, place) for result in of_code if not held(result)]
+        return [_not_held(study, None, claim, name, place) for claim in of_code if not held(claim)]
     fresh = [measured for measured in study.measurements if measured.freshness != "stale"]
     if not study.measurements:
-        return [_missing_record(name, study, place)]
+        return [_missing_record(study, entry)]
     if not fresh:
-        return [_stale(study, measured, place) for measured in study.measurements]
+        return [_stale(study, measured, entry) for measured in study.measurements]
     results = [(m, next((c for c in m.claims if c.name == name), None)) for m in fresh]
     return [_not_held(study, m, result, name, place) for m, result in results if not held(result)]
 
@@ -100,18 +102,18 @@ def held(result: ClaimResult | None) -> bool:
     return result is not None and result.state == "held"
 
 
-def _missing_record(name: str, study: Study, place: Place) -> Problem:
+def _missing_record(study: Study, entry: Entry) -> Problem:
     return Problem(
-        place=place,
+        place=_cited(study, entry),
         code="no-measurement",
-        message=f"{name}: {study.id} was measured neither by this build nor earlier",
+        message=f"{study.id} was measured neither by this build nor earlier",
         hint=f"on a machine with a GPU: glossary measure {study.id}",
     )
 
 
-def _stale(study: Study, measured: Measurement, place: Place) -> Problem:
+def _stale(study: Study, measured: Measurement, entry: Entry) -> Problem:
     return Problem(
-        place=place,
+        place=_cited(study, entry),
         code="stale-record",
         message=(
             f"{study.id} was recorded on {measured.record.machine.name} from other code: "
@@ -119,6 +121,11 @@ def _stale(study: Study, measured: Measurement, place: Place) -> Problem:
         ),
         hint=f"on that kind of machine: glossary measure {study.id}",
     )
+
+
+def _cited(study: Study, entry: Entry) -> Place:
+    """Give the place where an entry names an experiment: its claims share one fault there."""
+    return entry.located.place(("experiments", entry.front.experiments.index(study.id)))
 
 
 def _not_held(

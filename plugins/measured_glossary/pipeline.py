@@ -17,8 +17,9 @@ from measured_glossary import gate, page
 from measured_glossary.entry import Entry, parse
 from measured_glossary.expression import evaluate, names_of
 from measured_glossary.gate import Verdict
+from measured_glossary.lab.runner import Progress
+from measured_glossary.lab.study import Measure, Studies, Study, start_studies
 from measured_glossary.lab.study import Settings as LabSettings
-from measured_glossary.lab.study import Studies, Study, start_studies
 from measured_glossary.problem import Checked, Place, Problem, Refused
 from measured_glossary.project import Project, read_project
 from measured_glossary.source import Source, decode, read
@@ -28,6 +29,9 @@ from measured_glossary.trust.registry import PEOPLE_FILE, Registry, is_test_proj
 from measured_glossary.trust.signoff import Signoff
 
 T = TypeVar("T")
+
+CACHE = ".cache/measured-glossary"
+PIN = "GLOSSARY_REGISTRY_PIN"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +98,18 @@ class Glossary:
     registry: Registry
     entries: tuple[Judged, ...]
     studies: Mapping[str, Study]
+
+    def published(self) -> tuple[Judged, ...]:
+        """Give the entries that may leave the house."""
+        return tuple(entry for entry in self.entries if entry.verdict.state == "published")
+
+
+def settings_for(
+    root: Path, measure: Measure, environ: Mapping[str, str], progress: Progress | None = None
+) -> Settings:
+    """Give the settings of a build: its cache below the project, its pin from the environment."""
+    lab = LabSettings(measure=measure, cache=root.resolve() / CACHE, progress=progress)
+    return Settings(lab=lab, pin=environ.get(PIN, "").strip().lower())
 
 
 def build(root: Path, settings: Settings, today: date) -> Glossary:
@@ -174,6 +190,11 @@ def entry_ids(root: Path) -> tuple[str, ...]:
     return tuple(sorted(path.name for path in (root / ENTRIES).iterdir() if not path.is_file()))
 
 
+def experiment_ids(root: Path) -> tuple[str, ...]:
+    """Give the ids of the experiments: the folders below `code/` that declare one, in order."""
+    return tuple(sorted(path.parent.name for path in root.glob("code/*/experiment.py")))
+
+
 def _read_entry(root: Path, entry_id: str) -> Draft:
     file = f"{ENTRIES}/{entry_id}/entry.md"
     folder = read_folder(root, entry_id)
@@ -237,7 +258,7 @@ def _unpinned(source: Source, pin: str) -> Problem:
         place=Place(source.file),
         code="registry-pin",
         message=f"its SHA-256 is {source.sha256}, and {pin} is pinned outside the repository",
-        hint="a person with access to the pin checks the change and sets GLOSSARY_REGISTRY_PIN anew",
+        hint="whoever keeps the pin checks the change and sets GLOSSARY_REGISTRY_PIN anew",
     )
 
 

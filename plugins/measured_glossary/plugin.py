@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from mkdocs.config import base, config_options
 from mkdocs.config.defaults import MkDocsConfig
@@ -22,6 +22,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 from measured_glossary import pipeline, status, website
+from measured_glossary.lab.study import Measure
 from measured_glossary.problem import Refused
 from measured_glossary.progress import Progress
 
@@ -34,14 +35,14 @@ SWITCHED_OFF = (
 )
 
 
-class Options(base.Config):
+class Options(base.Config):  # type: ignore[no-untyped-call] # MkDocs types no subclass hook
     """What `mkdocs.yml` may say. No option loosens the gate."""
 
     enabled = config_options.Type(bool, default=True)
     measure = config_options.Choice(("auto", "live", "recorded"), default="auto")
 
 
-class MeasuredGlossary(BasePlugin[Options]):
+class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # as above
     """The adapter between MkDocs and the engine."""
 
     def __init__(self) -> None:
@@ -62,7 +63,8 @@ class MeasuredGlossary(BasePlugin[Options]):
             raise PluginError(SWITCHED_OFF)
         root = project_root(config)
         progress = Progress(sys.stderr)
-        settings = pipeline.settings_for(root, self.config.measure, os.environ, progress)
+        measure = cast(Measure, self.config.measure)
+        settings = pipeline.settings_for(root, measure, os.environ, progress)
         with refusals():
             self.started = pipeline.start(root, settings)
         config.watch.extend(str(root / name) for name in WATCHED if (root / name).is_dir())

@@ -16,7 +16,9 @@ def as_text(glossary: Glossary) -> str:
     """Give a table of entries: verdict, what keeps each back, the next command."""
     width = max((len(entry.id) for entry in glossary.entries), default=0)
     lines = [line for entry in glossary.entries for line in _rows(entry, width)]
-    return "\n".join([*lines, "", *footer(glossary)]) if lines else "no entries yet: glossary new TERM"
+    if not lines:
+        return "no entries yet: glossary new TERM"
+    return "\n".join([*lines, "", *footer(glossary)])
 
 
 def as_json(glossary: Glossary) -> str:
@@ -32,8 +34,9 @@ def as_json(glossary: Glossary) -> str:
 def footer(glossary: Glossary) -> Iterator[str]:
     """Say how many entries there are of each verdict, and whether the registry is pinned."""
     states = [entry.verdict.state for entry in glossary.entries]
-    counted = (f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
-    yield f"{len(states)} {_plural('entry', 'entries', len(states))}: {', '.join(counted) or 'none'}"
+    counted = ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states)))
+    entries = "entry" if len(states) == 1 else "entries"
+    yield f"{len(states)} {entries}: {counted}" if states else "no entries"
     if not glossary.registry.pinned:
         yield f"registry not pinned (SHA-256 {glossary.registry.sha256[:16]}…)"
 
@@ -68,7 +71,3 @@ def _entry_data(entry: Judged) -> dict[str, object]:
         "missing": list(entry.verdict.missing),
         "problems": to_json(entry.verdict.reasons),
     }
-
-
-def _plural(one: str, many: str, count: int) -> str:
-    return one if count == 1 else many

@@ -16,14 +16,14 @@ from pathlib import Path
 
 from measured_glossary import page
 from measured_glossary.backlinks import Mention, mentions
-from measured_glossary.lab.record import write_record_bytes
+from measured_glossary.lab.record import record_bytes
 from measured_glossary.pipeline import Glossary, Judged
 from measured_glossary.trust.folder import ENTRIES
 
 EXPERIMENTS = "experiments"
 ASSETS = "assets/measured-glossary"
 STYLESHEETS = (f"{ASSETS}/glossary.css",)
-SCRIPTS = (f"{ASSETS}/tile-lifecycle.js",)
+SCRIPTS: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,7 @@ def _experiments(glossary: Glossary) -> Iterator[Output]:
         folder = f"{EXPERIMENTS}/{study_id}"
         yield Output(uri=f"{folder}/index.md", content=matter + markdown, is_public=is_public)
         for measured in study.measurements:
-            raw = write_record_bytes(measured.record)
+            raw = record_bytes(measured.record)
             name = f"{folder}/{measured.record.machine.id}.json"
             yield Output(uri=name, content=raw, is_public=is_public)
 
@@ -175,4 +175,3 @@ def with_head(glossary: Glossary, uri: str, page_html: str, *, preview: bool) ->
         f'<meta name="{name}" content="{html.escape(value)}">' for name, value in metas.items()
     )
     return re.sub(r"</head>", lambda end: tags + end.group(), page_html, count=1)
-
