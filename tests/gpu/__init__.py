@@ -1,0 +1,1 @@
+"""Tests on a device; a package, so that its conftest has a name of its own."""
