@@ -394,7 +394,7 @@ ROLLBACKS: dict[str, tuple[Spoil, list[str]]] = {
     "a revocation dropped": (lambda w: setattr(w, "revoked", []), ["revocation-dropped"]),
     "a withdrawal dropped": (lambda w: setattr(w, "withdrawn", []), ["withdrawal-dropped"]),
     "both dropped": (
-        lambda w: (setattr(w, "revoked", []), setattr(w, "withdrawn", [])),
+        lambda w: w.__dict__.update(revoked=[], withdrawn=[]),
         ["revocation-dropped", "withdrawal-dropped"],
     ),
     "another project": (lambda w: setattr(w, "project", "test-other"), ["project-changed"]),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import subprocess
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -132,3 +133,17 @@ def ssh_keygen_sign(key: TestKey, namespace: str, message: bytes) -> bytes:
     """Have `ssh-keygen` sign a message."""
     command = [SSH_KEYGEN, "-q", "-Y", "sign", "-n", namespace, "-f", str(key.path)]
     return subprocess.run(command, input=message, capture_output=True, check=True).stdout
+
+
+def ssh_keygen_accepts(
+    folder: Path, line: str, signature: bytes, *, namespace: str, message: bytes
+) -> bool:
+    """Ask `ssh-keygen` whether a signature is good: one name, one key, one namespace."""
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        allowed, file = Path(place, "allowed"), Path(place, "signature")
+        allowed.write_text(f'signer namespaces="{namespace}" {line}\n')
+        file.write_bytes(signature)
+        command = [SSH_KEYGEN, "-Y", "verify", "-f", str(allowed), "-I", "signer"]
+        command += ["-n", namespace, "-s", str(file)]
+        done = subprocess.run(command, input=message, capture_output=True, check=False)
+    return done.returncode == 0
