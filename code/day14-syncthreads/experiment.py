@@ -86,7 +86,7 @@ def mismatches(gpu):
     kernels = {variant: gpu.kernel(name) for variant, name in VARIANTS.items()}
     pairs = [(threads, variant) for threads in BLOCK_SIZES for variant in VARIANTS]
     found = {pair: gpu.cupy.zeros((gpu.launches, ORIGINS), bench.uint32) for pair in pairs}
-    for done, (pair, launch) in enumerate(interleaved(pairs, gpu.launches, gpu.seed)):
+    for done, (pair, launch) in enumerate(interleaved(pairs, gpu.launches, gpu.seed), start=1):
         threads, variant = pair
         bench.reverse(kernels[variant], threads)
         bench.classify(threads, found[pair][launch])
