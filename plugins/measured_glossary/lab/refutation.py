@@ -1,22 +1,29 @@
 """Why an assertion failed, in words: the assertion's text, and the values in it.
 
 Comes in: an `AssertionError` and the text of the file it came from. Goes out: a line and a
-sentence. Standard library only; must not know what an experiment is.
+sentence. Standard library only; must not know what an experiment is, nor execute anything itself.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 
 from measured_glossary.lab.table import Row, shown
 
 MAX_VALUES = 4
 
+Evaluate = Callable[[ast.expr, FrameType], object]
 
-def explain(error: AssertionError, file: str, text: str, default_line: int) -> tuple[int, str]:
-    """Say in which line of `file` an assertion failed, and with which values."""
+
+def explain(
+    error: AssertionError, file: str, text: str, default_line: int, evaluate: Evaluate
+) -> tuple[int, str]:
+    """Say in which line of `file` an assertion failed, and with which values.
+
+    `evaluate` gives the value of a part of the assertion in the frame where it failed.
+    """
     found = last_frame(error.__traceback__, file)
     if found is None:
         return default_line, str(error) or "an assertion failed"
@@ -25,7 +32,7 @@ def explain(error: AssertionError, file: str, text: str, default_line: int) -> t
     if statement is None:  # raised by what the line calls, not by an assert in it
         return line, str(error) or "an assertion failed"
     asserted = " ".join(ast.unparse(statement.test).split())
-    values = "; ".join(dict.fromkeys(_values(statement.test, frame)))
+    values = "; ".join(dict.fromkeys(_values(statement.test, frame, evaluate)))
     parts = [f"`{asserted}`", f"where {values}" if values else "", str(error)]
     return line, ", ".join(part for part in parts if part)
 
@@ -47,7 +54,7 @@ def _assertion_at(tree: ast.Module, line: int) -> ast.Assert | None:
     return None
 
 
-def _values(test: ast.expr, frame: FrameType) -> Iterator[str]:
+def _values(test: ast.expr, frame: FrameType, evaluate: Evaluate) -> Iterator[str]:
     """Give `expression is value` for what is compared, and the rows that it is about."""
     operands = [
         operand
@@ -57,17 +64,11 @@ def _values(test: ast.expr, frame: FrameType) -> Iterator[str]:
         if not isinstance(operand, ast.Constant)
     ]
     for operand in operands[:MAX_VALUES]:
-        yield from _value(operand, frame)
+        try:
+            value = evaluate(operand, frame)
+        except Exception:  # noqa: S112 - a name of an inner scope: only a detail is lost
+            continue
+        yield f"{ast.unparse(operand)} is {shown(value)[:200]}"
     for name in sorted({node.id for node in ast.walk(test) if isinstance(node, ast.Name)}):
         if isinstance(frame.f_locals.get(name), Row):
             yield f"{name} is {frame.f_locals[name]!r}"
-
-
-def _value(operand: ast.expr, frame: FrameType) -> Iterator[str]:
-    code = compile(ast.Expression(operand), "<assertion>", "eval")
-    try:
-        value = eval(code, frame.f_globals, dict(frame.f_locals))  # noqa: S307 - worker only
-    except Exception:  # a name of an inner scope; nothing is lost but a detail
-        return
-    if not callable(value):
-        yield f"{ast.unparse(operand)} is {shown(value)[:200]}"

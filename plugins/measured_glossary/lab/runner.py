@@ -112,8 +112,11 @@ def environment(outer: Mapping[str, str], folder: Path) -> dict[str, str]:
         for name, value in outer.items()
         if name in _KEPT or (name.startswith(_KEPT_PREFIXES) and not _SECRET.search(name))
     }
-    package = Path(measured_glossary.__file__).parent.parent
-    own = {"HOME": folder, "TMPDIR": folder, "TEMP": folder, "TMP": folder, "PYTHONPATH": package}
+    package = str(Path(measured_glossary.__file__).parent.parent)
+    # Where this process found the packages it imported, the worker finds them too.
+    paths = [package, *(path for path in sys.path if path and Path(path).is_absolute())]
+    searched = os.pathsep.join(dict.fromkeys(paths))
+    own = {"HOME": folder, "TMPDIR": folder, "TEMP": folder, "TMP": folder, "PYTHONPATH": searched}
     if site.ENABLE_USER_SITE:  # found through HOME, which is another one now
         own["PYTHONUSERBASE"] = Path(site.getuserbase())
     return {**kept, **{name: str(path) for name, path in own.items()}, "PYTHONUNBUFFERED": "1"}
@@ -178,13 +181,14 @@ class _Output:
 
     def read(self, stream: IO[bytes]) -> None:
         """Read until everybody who can write has closed the stream."""
-        while line := stream.readline(MAX_LINE_BYTES):
-            printed, event = read_event(line)
-            self._keep(printed)
-            if "begin" in event:
-                self.begun = self.begun or time.monotonic()
-            elif event:
-                self._report(event)
+        with stream:
+            while line := stream.readline(MAX_LINE_BYTES):
+                printed, event = read_event(line)
+                self._keep(printed)
+                if "begin" in event:
+                    self.begun = self.begun or time.monotonic()
+                elif event:
+                    self._report(event)
 
     def text(self) -> str:
         """Give what was kept, with a note on what was dropped."""

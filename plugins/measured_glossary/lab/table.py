@@ -157,7 +157,7 @@ class Racy:
 
     def __str__(self) -> str:
         """Print a zero with its bound, anything else as a range over launches."""
-        launches = f"{self.launches:,} launches"
+        launches = f"{self.launches:,} launch{'' if self.launches == 1 else 'es'}"
         if self.bound is not None:
             return f"0 wrong in {launches} (95 %: at most {_bound_percent(self.bound)} of launches)"
         if self.min == self.max:

@@ -440,7 +440,7 @@ def _check(
     try:
         claim.function(*(rows[name] for name in claim.tables))
     except AssertionError as error:
-        line, detail = explain(error, author.file, author.text, claim.line)
+        line, detail = explain(error, author.file, author.text, claim.line, _evaluate)
         return _result(claim, "refuted", detail, line)
     except BaseException as error:
         problem = _error(author.file, "claim-error", error, claim.line)
@@ -448,6 +448,11 @@ def _check(
             return _result(claim, "not checked here", problem.message, problem.place.line)
         return Checked(value=None, problems=(problem,))
     return _result(claim, "held", "", claim.line)
+
+
+def _evaluate(expression: ast.expr, frame: types.FrameType) -> object:
+    code = compile(ast.Expression(expression), "<assertion>", "eval")
+    return eval(code, frame.f_globals, dict(frame.f_locals))  # noqa: S307 - author code, again
 
 
 def _result(claim: Claim, state: str, detail: str, line: int) -> Checked[Value]:
