@@ -73,12 +73,11 @@ def reported(table: Table) -> Grid:
 def _racy(value: Racy) -> Shown:
     if value.bound is not None:
         return Shown(main="0", sub=f"{_bound(value)} of launches (95 %)", number=True)
-    share = (
-        "each launch" if value.min else f"{value.wrong_launches:,} of {value.launches:,} launches"
-    )
     if value.min == value.max:
-        return Shown(main=f"{value.min:,}", sub=f"in {share}", number=True)
-    sub = f"median {shown(value.median)}; in {share}"
+        return Shown(main=f"{value.min:,}", sub="in every launch", number=True)
+    some = f"{value.wrong_launches:,} of {value.launches:,} launches"
+    share = "every launch" if value.min else some
+    sub = f"median {shown(value.median)}; above 0 in {share}"
     return Shown(main=spread(value), sub=sub, number=True)
 
 
