@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,16 +17,17 @@ PACKAGE = ROOT / "plugins" / "measured_glossary"
 # From the ground up; a folder stands for all its modules. What shares a layer does not meet.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"problem", "explain", "markup", "progress"}),
-    frozenset({"source", "scan", "chart", "scaffold"}),
+    frozenset({"source", "scan", "chart", "diagram", "scaffold"}),
     frozenset({"body", "prose", "project"}),
     frozenset({"entry"}),
     frozenset({"excerpt", "lab"}),
     frozenset({"trust", "cells", "expression", "readings"}),
-    frozenset({"gate"}),
+    frozenset({"gate", "blocks", "backlinks"}),
     frozenset({"page"}),
     frozenset({"pipeline"}),
-    frozenset({"plugin", "markdown", "status"}),
-    frozenset({"preview", "cli_trust"}),
+    frozenset({"status", "website"}),
+    frozenset({"plugin", "export", "cli_trust"}),
+    frozenset({"preview"}),
     frozenset({"cli"}),
 )
 
@@ -37,6 +39,7 @@ ONLY_IN: dict[str, frozenset[str]] = {
 }
 
 
+@cache
 def modules() -> list[str]:
     """Every module of the package, by its dotted name below it."""
     paths = (path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("*.py"))
@@ -49,9 +52,15 @@ def text(module: str) -> str:
     return PACKAGE.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
 
 
+@cache
+def nodes(module: str) -> list[ast.AST]:
+    """Everything in a module's syntax tree."""
+    return list(ast.walk(ast.parse(text(module))))
+
+
 def imports(module: str) -> Iterator[str]:
     """The absolute names a module imports, wherever in it the import stands."""
-    for node in ast.walk(ast.parse(text(module))):
+    for node in nodes(module):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -131,6 +140,6 @@ def test_author_code_is_executed_in_the_worker_only() -> None:
 
 def called(module: str) -> Iterator[str]:
     """The last name of each function a module calls."""
-    for node in ast.walk(ast.parse(text(module))):
+    for node in nodes(module):
         if isinstance(node, ast.Call):
             yield ast.unparse(node.func).rpartition(".")[2]
