@@ -36,22 +36,25 @@ class Bench:
         self.fill, self.poison = gpu.kernel("fill_unique"), gpu.kernel("poison_shared")
         self.classifier = gpu.kernel("classify")
         self.shared_bytes = gpu.attribute("MaxSharedMemoryPerBlockOptin")
+        self.reserved_bytes = gpu.attribute("ReservedSharedMemoryPerBlock")
         self.poison.max_dynamic_shared_size_bytes = self.shared_bytes
         self.multiprocessors = gpu.attribute("MultiProcessorCount")
 
     def prepare(self):
-        """Poison shared memory and output, and make inputs that no other launch has."""
+        """Make inputs that no other launch has, and poison the output and all shared memory."""
         self.launch = self.launch % LAUNCHES + 1
-        # A block that takes all the shared memory has a multiprocessor to itself, so as many
-        # blocks as there are multiprocessors reach each; twice as many for good measure.
-        self.poison(
-            (2 * self.multiprocessors,),
-            (MAX_THREADS,),
-            (self.uint32(self.shared_bytes // 4),),
-            shared_mem=self.shared_bytes,
-        )
         arguments = (self.inputs, self.out, self.uint32(self.launch))
         self.fill((ELEMENTS // MAX_THREADS,), (MAX_THREADS,), arguments)
+        # The system keeps the first kilobyte of each block, so a second pass with blocks of half
+        # the size fills what the first could not reach.
+        self.poison_with(1, self.shared_bytes)
+        self.poison_with(2, self.shared_bytes // 2 - self.reserved_bytes)
+
+    def poison_with(self, blocks_each, shared_bytes):
+        """Poison with blocks of which so many fit on a multiprocessor, twice over to reach all."""
+        grid = (2 * blocks_each * self.multiprocessors,)
+        arguments = (self.uint32(shared_bytes // 4),)
+        self.poison(grid, (MAX_THREADS,), arguments, shared_mem=shared_bytes // 4 * 4)
 
     def reverse(self, kernel, threads, *more):
         """Launch a kernel over fresh data."""

@@ -64,8 +64,9 @@ extern "C" __global__ void early_return(const unsigned *in, unsigned *out, unsig
 }
 // --8<-- [end:early-return]
 
-// Fills all of a multiprocessor's shared memory; one block occupies one multiprocessor. Volatile,
-// or the compiler would drop stores that nobody reads.
+// Fills a block's shared memory. Run with blocks that take all of it and again with blocks that take
+// half: the system keeps the first kilobyte of each block to itself, so one pass leaves a hole that
+// the other fills. Volatile, or the compiler would drop stores that nobody reads.
 extern "C" __global__ void poison_shared(unsigned words)
 {
     extern __shared__ unsigned everything[];
@@ -145,12 +146,18 @@ struct Bench {
                                    static_cast<int>(gpu.sharedMemPerBlockOptin)));
     }
 
+    // Twice as many blocks as fit at once: each multiprocessor gets some.
+    void poison(int blocks_each, size_t bytes)
+    {
+        poison_shared<<<2 * blocks_each * gpu.multiProcessorCount, MAX_THREADS, bytes>>>(bytes / 4);
+    }
+
     void prepare()
     {
-        const size_t bytes = gpu.sharedMemPerBlockOptin;
         launch = launch % LAUNCHES + 1;
-        poison_shared<<<2 * gpu.multiProcessorCount, MAX_THREADS, bytes>>>(bytes / 4);
         fill_unique<<<ELEMENTS / MAX_THREADS, MAX_THREADS>>>(in, out, launch);
+        poison(1, gpu.sharedMemPerBlockOptin);
+        poison(2, gpu.sharedMemPerBlockOptin / 2 - gpu.reservedSharedMemPerBlock);
         CHECK(cudaMemset(counts, 0, ELEMENTS * sizeof *counts));
     }
 
