@@ -109,9 +109,9 @@ function reading(state, { thread, cell, got, hazard }) {
   }
   const holds = got === "leftover" ? "what an earlier block left there" : "the previous tile";
   if (!hazard) {
-    return `${capital(who)} returns without writing: it gets ${holds}. Wrong, with no race at all.`;
+    return `${capital(who)} never writes, so it gets ${holds}. Wrong, with no race at all.`;
   }
-  return `Nothing made it wait for ${who} to write: it gets ${holds}. Wrong, and a hazard.`;
+  return `Nothing made it wait for ${who} to write, so it gets ${holds}. Wrong, and a hazard.`;
 }
 
 function writerName({ event }, thread, cell) {
@@ -218,4 +218,35 @@ function lesson(state, known) {
 function model({ config }) {
   if (config.independent) return "";
   return "Drawn with one program counter a warp, a model of cards before compute capability 7.0.";
+}
+
+/** Where the lanes of a warp are, for those who do not see the tracks. */
+export function whereabouts(state, warp) {
+  const lanes = state.threads.filter((t) => t.warp === warp);
+  const places = new Map();
+  for (const thread of lanes) {
+    const place = placeOf(state, thread);
+    places.set(place, [...(places.get(place) ?? []), thread.id % LANES]);
+  }
+  if (places.size === 1) return `all lanes ${[...places.keys()][0]}`;
+  return [...places].map(([place, at]) => `lane ${at.join(" and ")} ${place}`).join(", ");
+}
+
+function placeOf({ config }, thread) {
+  if (thread.gone) return thread.gone === "done" ? "finished" : "returned early";
+  const { name } = config.lines[thread.at];
+  return thread.waiting ? `waiting at ${name}` : `before ${name}`;
+}
+
+/** What a cell holds and what happened to it, in words. */
+export function cellText(state, index, marks) {
+  const { writer, since } = state.cells[index];
+  const age = state.step - since;
+  const holds =
+    writer === null
+      ? "holds what an earlier block left"
+      : `written by lane ${laneName(writer)}, ${age === 1 ? "one step" : `${age} steps`} ago`;
+  return [`cell ${index} ${holds}`, marks.hazard && "hazard", marks.wrong && "wrong value read"]
+    .filter(Boolean)
+    .join(", ");
 }
