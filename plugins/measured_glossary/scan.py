@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from measured_glossary.problem import Place
@@ -126,10 +126,11 @@ _HEADER = re.compile(
     r"(?=[ \t]|$))*[ \t]*"
 )
 _FENCE_IN_ITEM = re.compile(r"[> \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)+(?:`{3,}[^`]*|~{3,}.*)$")
+_NOTE_INSIDE = re.compile(r"[> \t]*(?:(?:[-*+]|\d+[.)]) +)*(?<=[> \t])\[\^[^\]]*\]:")
 _BLOCK = re.compile(r"::: +[a-z][a-z0-9-]*(?: .*)?$")
 _QUOTE = re.compile(r"[ \t]*(?:>[ ]?)+")
 _ITEM = re.compile(r"(?:[-*+]|\d+\.) +(?=\S)")
-_ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?|===[!+]*) ?\S|\[\^[^\]]+\]:|: {1,3}\S")
+_TITLED = re.compile(r"(?:!!!|\?\?\?\+?|===[!+]*) ?\S|\[\^[^\]]+\]:|: {1,3}\S")
 # A line that is a block of its own for one renderer or the other: a paragraph ends before it and
 # with it, and what follows is the first line of something.
 _HARD = re.compile(
@@ -142,11 +143,12 @@ class _Container:
     """A list item, admonition, tab, footnote or definition that is open.
 
     `level` counts its indentation in fours (Python-Markdown), `content` is the column its text
-    begins at (CommonMark).
+    begins at (CommonMark). Two empty lines end it if it is `tight`.
     """
 
     level: int
     content: int
+    tight: bool
 
 
 class _Containers:
@@ -162,12 +164,30 @@ class _Containers:
             return 4
         return min(4 * (self.inner[-1].level + 2), self.inner[-1].content + 4)
 
-    def open(self, indent: int, mark: int) -> None:
+    def open(self, indent: int, mark: int, *, tight: bool) -> None:
         """Enter what begins at `indent` with a mark of that width."""
         level = indent // 4
         self.inner = [c for c in self.inner if c.level < level]
         if level <= len(self.inner):
-            self.inner.append(_Container(level=level, content=indent + mark))
+            self.inner.append(_Container(level=level, content=indent + mark, tight=tight))
+
+    def gap(self) -> None:
+        """Leave what two empty lines end."""
+        if any(container.tight for container in self.inner):
+            self.inner = []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Paragraph:
+    """Lines, by offsets, that every renderer reads as one text.
+
+    `quote` are the quotation marks before each, `level` is the indentation of the first in fours.
+    """
+
+    start: int
+    end: int
+    quote: str
+    level: int
 
 
 class _Rows:
@@ -176,7 +196,7 @@ class _Rows:
     def __init__(self, found: _Findings) -> None:
         self.found = found
         self.containers = _Containers()
-        self.paragraph: tuple[int, int, str] | None = None  # start, end, quote marks
+        self.paragraph: _Paragraph | None = None
         self.in_list = False
         self._begin()
 
@@ -196,6 +216,8 @@ class _Rows:
         if not line.strip("> \t\r"):
             self._end_paragraph()
             self._begin()
+            if row and not self.found.rows[row - 1].strip():
+                self.containers.gap()
         elif fence := _FENCE.match(line):
             return self._fence(row, fence)
         elif line.lstrip(" ").startswith("<!--") and _indent(line) < 4:
@@ -250,23 +272,36 @@ class _Rows:
         return row + 1
 
     def _prose(self, row: int, line: str) -> None:
-        if _FENCE_IN_ITEM.match(line):
-            message = "a fence begins behind other text"
-            self.found.row_fault(row, "fence-position", message, _OWN_LINE)
+        self._check_position(row, line)
         quote = _quote_marks(line)
         inner = line[len(quote) :] if quote else line.lstrip()
-        if quote or self.first:
-            self._enter(row, _indent(line), quoted=inner if quote else "")
         item = None if quote else _ITEM.match(inner)
+        if quote or self.first or (not item and _HARD.match(inner)):
+            self._enter(row, _indent(line), quoted=inner if quote else "")
         if self.after_blank:
             self.in_list = item is not None
-        titled = None if quote else _ADMONITION.match(inner)
+        titled = not quote and self._opens(inner, _indent(line))
         if (item and self.in_list) or titled:
-            self.containers.open(_indent(line), len(item.group()) if item else 4)
+            mark = len(item.group()) if item else 4
+            self.containers.open(_indent(line), mark, tight=inner.startswith("["))
         self._grow_paragraph(row, line, quote)
         rest = inner[item.end() :] if item else inner
         self.first = bool(_HARD.match(rest.lstrip()))
-        self.after_blank = line.startswith("#") or bool(titled)
+        self.after_blank = line.startswith("#") or titled
+
+    def _check_position(self, row: int, line: str) -> None:
+        if _FENCE_IN_ITEM.match(line):
+            message = "a fence begins behind other text"
+            self.found.row_fault(row, "fence-position", message, _OWN_LINE)
+        if _NOTE_INSIDE.match(line):
+            message = "a footnote's text stands inside something else"
+            self.found.row_fault(row, "footnote-position", message, "begin it at the margin")
+
+    def _opens(self, inner: str, indent: int) -> bool:
+        """Tell whether the line opens an admonition, a tab, a footnote or a definition."""
+        if inner.startswith(("[", ":")) and (indent or (inner[0] == ":" and self.first)):
+            return False  # footnotes and definitions stand at the margin, these below their term
+        return indent % 4 == 0 and _TITLED.match(inner) is not None
 
     def _enter(self, row: int, indent: int, quoted: str = "") -> None:
         """Leave the containers this line is not part of; refuse what reads as indented code."""
@@ -277,20 +312,26 @@ class _Rows:
 
     def _grow_paragraph(self, row: int, line: str, quote: str) -> None:
         """Add a line to the paragraph in which spans are looked for, or begin another."""
-        start, end = self.found.start(row), self.found.end(row)
+        new = _Paragraph(
+            start=self.found.start(row),
+            end=self.found.end(row),
+            quote=quote,
+            level=_indent(line) // 4,
+        )
         inner = line[len(quote) :].lstrip()
         goes_on = not self.first and not _HARD.match(inner) and "|" not in inner
-        if self.paragraph and goes_on and self.paragraph[2] == quote:
-            start = self.paragraph[0]
+        old = self.paragraph
+        if old and goes_on and old.quote == quote and old.level <= new.level:
+            new = replace(old, end=new.end)
         else:
             self._end_paragraph()
-        self.paragraph = (start, end, quote)
+        self.paragraph = new
         if "|" in line:
             self._end_paragraph()
 
     def _end_paragraph(self) -> None:
         if self.paragraph:
-            _Spans(self.found, *self.paragraph[:2]).run()
+            _Spans(self.found, self.paragraph.start, self.paragraph.end).run()
         self.paragraph = None
 
 
