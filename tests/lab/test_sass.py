@@ -209,6 +209,16 @@ def test_no_damage_to_a_cubin_raises_anything_else(data: st.DataObject) -> None:
         assert str(refused)
 
 
+def test_gaps_between_instructions_are_left_out() -> None:
+    """`nvdisasm` marks a gap with an empty opcode, which is no instruction."""
+    code = cubin(RESOURCES, "sm_90").code
+    gap, end = {"opcode": ""}, {"opcode": "EXIT"}
+    listing = [
+        {"function-name": s, "sass-instructions": [gap, end]} for s in symbols(code).values()
+    ]
+    assert read_sass(code, json.dumps([{}, listing])).lines("shares") == ("EXIT",)
+
+
 def test_a_disassembler_that_fails_is_a_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,7 +119,7 @@ def read_sass(cubin: bytes, printed: str) -> Sass:
             Kernel(
                 name=name,
                 symbol=symbol,
-                instructions=tuple(_line(i) for i in listings[symbol]),
+                instructions=tuple(filter(None, map(_line, listings[symbol]))),
                 **used[symbol],
             )
             for name, symbol in symbols(cubin).items()
@@ -139,6 +139,7 @@ def symbols(cubin: bytes) -> dict[str, str]:
 
 
 def _line(instruction: dict[str, Any]) -> str:
+    """Print an instruction; a gap between instructions, which has no opcode, is nothing."""
     parts = (instruction.get(key, "") for key in ("predicate", "opcode", "operands"))
     return " ".join(part for part in parts if part)
 
