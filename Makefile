@@ -44,7 +44,7 @@ format: $(STAMPS)/lint ## Format the Python files
 	$(BIN)/ruff format .
 
 clean: ## Delete what was built; .venv stays
-	rm -rf site preview build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf site preview build dist .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(STAMPS)/venv:
 	bash ci/venv.sh .venv
