@@ -649,6 +649,12 @@ def test_the_page_has_its_parts_in_order() -> None:
     assert places == sorted(places)
 
 
+def test_a_page_is_plain_text() -> None:
+    """What is put before a page, such as front matter, is not escaped by the page."""
+    assert ('a: "b"' + rendered()).startswith('a: "b"')
+    assert type(page.render_index(page.Site(title="Glossary"), [])) is str
+
+
 def test_nobody_has_signed_so_everything_is_pending() -> None:
     """Without verified statements the byline says pending four times, whatever else holds."""
     text = Outline(to_html(rendered(signoff=None))).text

@@ -114,3 +114,8 @@ def fill(template: str, **values: object) -> Markup:
     if template.endswith(".html"):
         text = "\n".join(line.strip() for line in text.splitlines() if line.strip())
     return Markup(text)  # noqa: S704 - every value went through `_finalize`
+
+
+def fill_page(template: str, **values: object) -> str:
+    """Fill the template of a whole page, as plain text: `Markup` would escape what is put before."""
+    return str(fill(template, **values))

@@ -18,7 +18,7 @@ from measured_glossary.body import Block, Piece, Text, Value, escape_identifiers
 from measured_glossary.entry import Entry, FrontMatter, PlainTerm
 from measured_glossary.gate import State, Verdict
 from measured_glossary.lab.study import Study
-from measured_glossary.markup import fill, inert
+from measured_glossary.markup import fill, fill_page, inert
 from measured_glossary.problem import Checked, Problem
 from measured_glossary.readings import readings
 from measured_glossary.trust.signoff import Signoff
@@ -147,11 +147,11 @@ def render(judged: Judged, context: PageContext) -> str:
     retraction = context.signoff.retraction if context.signoff else None
     if context.verdict.state == "retracted" and retraction:
         said = retraction.statement
-        return fill("retracted.md", id=judged.id, date=str(said.date), reason=said.reason)
+        return fill_page("retracted.md", id=judged.id, date=str(said.date), reason=said.reason)
     if judged.entry is None:
-        return fill("unreadable.md", id=judged.id, banner=_banner(context.verdict))
+        return fill_page("unreadable.md", id=judged.id, banner=_banner(context.verdict))
     front = judged.entry.front
-    return fill(
+    return fill_page(
         "entry.md",
         front=front,
         site=context.site,
@@ -221,7 +221,7 @@ def render_index(site: Site, shown: Sequence[Judged]) -> str:
     terms = sorted((_line(judged) for judged in shown), key=lambda line: _sort_key(line["term"]))
     areas = sorted({line["area"] for line in terms if line["area"]})
     by_area = [(area, [line for line in terms if line["area"] == area]) for area in areas]
-    return fill("index.md", site=site, terms=terms, areas=by_area)
+    return fill_page("index.md", site=site, terms=terms, areas=by_area)
 
 
 def _line(judged: Judged) -> dict[str, str]:
@@ -250,7 +250,7 @@ def render_experiment(site: Site, study: Study, users: Sequence[Judged]) -> str:
         for index, reading in enumerate(readings([study], table.name))
         if reading.table
     ]
-    return fill(
+    return fill_page(
         "experiment.md",
         site=site,
         study=study,
