@@ -117,5 +117,5 @@ def fill(template: str, **values: object) -> Markup:
 
 
 def fill_page(template: str, **values: object) -> str:
-    """Fill the template of a whole page, as plain text: `Markup` would escape what is put before."""
+    """Fill a whole page, as plain text: `Markup` would escape what is put before it."""
     return str(fill(template, **values))
