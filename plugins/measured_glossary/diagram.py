@@ -20,7 +20,15 @@ from measured_glossary.markup import inert
 ASSETS = Path(__file__).parent / "assets" / "tile-lifecycle"
 
 # In the order they need one another; together they are one scope.
-MODULES = ("simulator.js", "policy.js", "link.js", "words.js", "draw.js", "widget.js")
+MODULES = (
+    "simulator.js",
+    "policy.js",
+    "link.js",
+    "words.js",
+    "draw.js",
+    "controls.js",
+    "widget.js",
+)
 _IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*(//.*|/\*\*(?s:.*?)\*/)\n", re.MULTILINE)

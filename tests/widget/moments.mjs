@@ -42,7 +42,9 @@ function cell(state, index) {
 }
 
 const moments = Object.fromEntries(Object.keys(PRESETS).map((name) => [name, moment(name)]));
-const rows = Object.entries(moments).map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`);
+const rows = Object.entries(moments).map(
+  ([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`,
+);
 const text = `{\n${rows.join(",\n")}\n}\n`;
 
 if (process.argv.includes("--write")) writeFileSync(new URL("moments.json", ASSETS), text);

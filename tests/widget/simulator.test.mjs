@@ -19,10 +19,13 @@ function* everything() {
   const bits = [false, true];
   for (const [preset, { variants }] of Object.entries(PRESETS)) {
     for (const variant of variants) {
-      for (const first of bits) for (const second of bits) for (const independent of bits) {
-        const config = configure({ preset, variant, barriers: [first, second], independent });
-        for (const policy of AUTOMATIC) yield { config, policy, states: trace(config, { policy }) };
-      }
+      for (const first of bits)
+        for (const second of bits)
+          for (const independent of bits) {
+            const config = configure({ preset, variant, barriers: [first, second], independent });
+            for (const policy of AUTOMATIC)
+              yield { config, policy, states: trace(config, { policy }) };
+          }
     }
   }
 }
@@ -75,7 +78,9 @@ test("a wrong value comes with a hazard unless nobody ever writes its cell", () 
     for (const state of states) {
       for (const access of state.event?.accesses ?? []) {
         if ((access.got ?? "right") === "right" || access.hazard) continue;
-        assert.ok(!states.some(({ event }) => event?.op === "write" && event.lanes.includes(access.cell)));
+        assert.ok(
+          !states.some(({ event }) => event?.op === "write" && event.lanes.includes(access.cell)),
+        );
       }
     }
   }
@@ -102,12 +107,17 @@ test("a step leaves the state it started from as it was", () => {
   const states = trace(configure({ preset: "no-barrier", variant: "two-tiles" }));
   const before = states.map((state) => JSON.stringify(state));
   for (const state of states.slice(0, -1)) advance(state, movable(state)[0]);
-  assert.deepEqual(states.map((state) => JSON.stringify(state)), before);
+  assert.deepEqual(
+    states.map((state) => JSON.stringify(state)),
+    before,
+  );
 });
 
 test("a seed gives the same order each time, and another seed another order", () => {
   const order = (seed) =>
-    trace(configure(), { policy: "random", seed }).map((s) => s.event?.unit).join();
+    trace(configure(), { policy: "random", seed })
+      .map((s) => s.event?.unit)
+      .join();
   assert.equal(order(7), order(7));
   assert.notEqual(order(7), order(8));
 });
@@ -127,8 +137,14 @@ test("a pick that cannot move ends the picks", () => {
 
 test("one lane moves alone, and the warp's rearmost group catches up first", () => {
   const apart = advance(start(configure({ preset: "block-32-hides-it" })), "0.2");
-  assert.deepEqual(apart.threads.map((t) => t.at), [0, 0, 1, 0]);
-  assert.deepEqual(group(apart, "0").map((t) => t.id), [0, 1, 3]);
+  assert.deepEqual(
+    apart.threads.map((t) => t.at),
+    [0, 0, 1, 0],
+  );
+  assert.deepEqual(
+    group(apart, "0").map((t) => t.id),
+    [0, 1, 3],
+  );
 });
 
 test("each thread reads the cell of its mirror image, never its own", () => {
@@ -148,7 +164,10 @@ test("the telling step of the missing barrier is warp 0's read of cells nobody h
   const states = trace(configure());
   const state = states[tellingStep(states)];
   assert.equal(state.event.op, "read");
-  assert.deepEqual(state.event.accesses.map((a) => a.got), Array(LANES).fill("leftover"));
+  assert.deepEqual(
+    state.event.accesses.map((a) => a.got),
+    Array(LANES).fill("leftover"),
+  );
 });
 
 test("a step whose states differ is told in a sentence, and every sentence is finished", () => {

@@ -25,10 +25,12 @@ export function unseen(text = "") {
 export function listing(config, onBarrier) {
   const items = config.lines.map((line, at) => listingLine(config, line, at, onBarrier));
   const node = el("ol", { className: "code", ariaLabel: "The kernel, line by line" }, ...items);
-  const repeat = config.tiles > 1 ? [el("p", { className: "repeat" }, "for each of two tiles:")] : [];
+  const repeat =
+    config.tiles > 1 ? [el("p", { className: "repeat" }, "for each of two tiles:")] : [];
   return {
     node: el("div", { className: "kernel" }, ...repeat, node),
-    paint: ({ event }) => items.forEach((item, at) => item.classList.toggle("now", event?.line === at)),
+    paint: ({ event }) =>
+      items.forEach((item, at) => item.classList.toggle("now", event?.line === at)),
   };
 }
 
@@ -59,7 +61,9 @@ function panel(className, title, ...children) {
 }
 
 function tracks(config, onWarp) {
-  const warps = Array.from({ length: config.size / LANES }, (_, warp) => warpRow(config, warp, onWarp));
+  const warps = Array.from({ length: config.size / LANES }, (_, warp) =>
+    warpRow(config, warp, onWarp),
+  );
   const names = [...config.lines, { name: "end", op: "end" }];
   const heads = names.map((line, at) => head(line, at, config));
   const header = el("div", { className: "heads", ariaHidden: "true" }, ...heads);
@@ -112,7 +116,9 @@ function paintLane(dot, { config, event }, thread) {
 }
 
 function names(is) {
-  return Object.keys(is).filter((name) => is[name]).join(" ");
+  return Object.keys(is)
+    .filter((name) => is[name])
+    .join(" ");
 }
 
 /** The way of the data in this step: from a warp into the tile, or out of it. */
@@ -133,11 +139,12 @@ function arrowBetween(warp, cellRow, { got, hazard }) {
   const [from, to] = [(warp + 0.5) * ROW, (cellRow + 0.5) * ROW];
   const [left, right] = got ? [TIP, FLOW] : [0, FLOW - TIP];
   const line = `M${left} ${from}C${FLOW} ${from} 0 ${to} ${right} ${to}`;
-  const tip = got
-    ? `M0 ${from}l${TIP + 1} -5v10z`
-    : `M${FLOW} ${to}l${-TIP - 1} -5v10z`;
+  const tip = got ? `M0 ${from}l${TIP + 1} -5v10z` : `M${FLOW} ${to}l${-TIP - 1} -5v10z`;
   const className = names({ arrow: true, bad: hazard });
-  return [shape("path", { d: line, class: className }), shape("path", { d: tip, class: `${className} tip` })];
+  return [
+    shape("path", { d: line, class: className }),
+    shape("path", { d: tip, class: `${className} tip` }),
+  ];
 }
 
 /** A new SVG element with its attributes. */

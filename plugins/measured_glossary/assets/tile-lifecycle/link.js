@@ -27,7 +27,8 @@ export function fromHash(hash) {
 
 const READ = {
   variant: (value) => ({ variant: value }),
-  barriers: (value) => (/^[01]{2}$/.test(value) ? { barriers: [...value].map((b) => b === "1") } : {}),
+  barriers: (value) =>
+    /^[01]{2}$/.test(value) ? { barriers: [...value].map((b) => b === "1") } : {},
   lockstep: () => ({ independent: false }),
   seed: (value) => ({ seed: Number.parseInt(value, 10) || 1 }),
   picks: (value) => ({ picks: unpacked(value) }),

@@ -100,7 +100,8 @@ function ahead(state, thread) {
 function hurts(state, movers, thread, { op, trip }) {
   const other = state.threads[mirror(state.config, thread.id)];
   if (op === "read") return !movers.includes(other) && willWrite(state, other.id, trip);
-  if (op === "write") return trip > 0 && !movers.includes(other) && !hasRead(state, other, trip - 1);
+  if (op === "write")
+    return trip > 0 && !movers.includes(other) && !hasRead(state, other, trip - 1);
   return false;
 }
 

@@ -293,7 +293,12 @@ function severity(state, { writer, reader }) {
 function release(state) {
   const live = state.threads.filter((t) => !t.gone);
   const warps = [...new Set(live.map((t) => t.warp))];
-  const everyone = warps.every((w) => hasArrived(state, live.filter((t) => t.warp === w)));
+  const everyone = warps.every((w) =>
+    hasArrived(
+      state,
+      live.filter((t) => t.warp === w),
+    ),
+  );
   const passing = live.filter((t) => t.waiting);
   if (!everyone || passing.length === 0) return null;
   const sites = [...new Set(passing.map((t) => t.at))].sort((a, b) => a - b);

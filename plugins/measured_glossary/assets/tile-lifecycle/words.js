@@ -177,7 +177,8 @@ const LESSONS = {
     return wrong ? halfAtMost(config) : "The order was kind this time. Choose another policy.";
   },
   return: ({ config }, { arrived }) => {
-    if (!config.barriers[0]) return "Threads that have returned reach no barrier, here or anywhere.";
+    if (!config.barriers[0])
+      return "Threads that have returned reach no barrier, here or anywhere.";
     const came = `${arrived} of ${config.size * SCALE} threads arrived, and passed`;
     return `${came}: a barrier does not wait for threads that have returned.`;
   },
