@@ -116,11 +116,12 @@ def _pair(
     problems = []
     for marker in markers:
         name, start = marker.name, opened.get(marker.name)
+        place = Place(file, marker.row + 1, marker.column)
         if fault := _fault(marker, start is not None, name in closed):
-            problems.append(_problem(Place(file, marker.row + 1, marker.column), *fault))
-        elif start is None:
-            opened[name] = marker
-        else:
+            problems.append(_problem(place, *fault))
+        if marker.kind == "start":
+            opened.setdefault(name, marker)
+        elif start is not None:
             closed[name] = _Section(name=name, first=start.row + 1, end=marker.row)
             del opened[name]
             if not list(_kept(rows, closed[name])):
