@@ -23,7 +23,7 @@ from measured_glossary.lab.record import (
     record_bytes,
     write_record,
 )
-from measured_glossary.lab.table import Column, Table
+from measured_glossary.lab.table import Cell, Column, Table
 from measured_glossary.problem import Checked
 from measured_glossary.source import Source, canonical_json
 
@@ -82,7 +82,7 @@ def test_a_record_reads_back_as_it_was_written() -> None:
 
 def test_a_record_has_one_form() -> None:
     """The same record gives the same bytes, whatever the order of its parts in memory."""
-    other = replace(RECORD, inputs=dict(reversed(RECORD.inputs.items())))
+    other = replace(RECORD, inputs=dict(reversed([*RECORD.inputs.items()])))
     assert record_bytes(other) == record_bytes(RECORD)
 
 
@@ -95,15 +95,15 @@ def test_a_record_names_its_file_and_its_launches() -> None:
 
 def test_the_digest_covers_everything() -> None:
     """One sample more or less is another digest."""
-    rows = ({"threads": 32, "wrong": (0, 0, 1)}, TABLE.rows[1])
-    other = replace(RECORD, tables=(replace(TABLE, rows=rows),))
+    row: dict[str, Cell] = {"threads": 32, "wrong": (0, 0, 1)}
+    other = replace(RECORD, tables=(replace(TABLE, rows=(row, TABLE.rows[1])),))
     assert other.digest != RECORD.digest
 
 
 def test_a_thousand_launches_stay_below_a_megabyte() -> None:
     """Twelve rows of eight racy columns with a thousand samples each fit well into a file."""
     columns = tuple(Column(name=f"c{i}", label="C", kind="racy", of=None) for i in range(8))
-    cells = {column.name: tuple(range(430_000, 431_000)) for column in columns}
+    cells: dict[str, Cell] = {column.name: tuple(range(430_000, 431_000)) for column in columns}
     rows = tuple({"threads": n, **cells} for n in range(12))
     table = replace(TABLE, launches=1000, columns=columns, rows=rows)
     raw = record_bytes(replace(RECORD, tables=(table,)))
@@ -189,7 +189,7 @@ def test_what_is_no_number_is_told_apart(number: str) -> None:
 def test_a_sample_that_is_no_number_is_told_apart() -> None:
     """NaN among the samples of a time has that code too."""
     column = Column(name="took", label="Took", kind="time", unit="ms")
-    row = {"threads": 1, "took": (1.0,) * 19 + (float("nan"),)}
+    row: dict[str, Cell] = {"threads": 1, "took": (1.0,) * 19 + (float("nan"),)}
     table = replace(TABLE, columns=(column,), rows=(row,))
     assert codes(check_record(replace(RECORD, tables=(table,)))) == ["record-not-a-number"]
 

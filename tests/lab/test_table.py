@@ -324,6 +324,7 @@ def test_good_rows_have_no_faults() -> None:
         ({"b": 1.5}, "row 1, column 'b': found 1.5, expected a whole number of bytes"),
         ({"b": True}, "row 1, column 'b': found True, expected a whole number of bytes"),
         ({"k": ["a"]}, "row 1, column 'k': found ['a'], expected a number or a text"),
+        ({"outcome": "crashed (exit 3)"}, "row 1, column 'outcome': found 'crashed (exit 3)', ex"),
         ({"outcome": "hangs"}, "row 1, column 'outcome': found 'hangs', expected returned, hung"),
         ({"outcome": None}, "row 1, column 'outcome': found None, expected returned, hung"),
         ({"k": float("nan")}, "row 1, column 'k': found nan, expected a finite number"),
@@ -354,7 +355,7 @@ def test_what_is_no_number_is_told_apart(cell: dict[str, Any]) -> None:
     assert [f.not_a_number for f in faults(replace(ALL, rows=({**GOOD, **cell},)))] == [True]
 
 
-@pytest.mark.parametrize("outcome", ["returned", "hung", "crashed (SIGSEGV)", "crashed (exit 3)"])
+@pytest.mark.parametrize("outcome", ["returned", "crashed (SIGSEGV)", "cuda error cudaErrorX"])
 def test_outcomes_are_a_closed_set(outcome: str) -> None:
     """The known outcomes are accepted."""
     assert not faults(replace(ALL, rows=({**GOOD, "outcome": outcome},)))

@@ -30,6 +30,8 @@ from measured_glossary.source import canonical_json, read
 
 Row = dict[str, Plain]
 
+ENDINGS = ("hung", *(f"crashed (SIG{name})" for name in ("ABRT", "BUS", "FPE", "ILL", "SEGV")))
+
 
 def measure_live(
     bench: Bench, declared: Declared, built: Built, means: Means, machine: Machine
@@ -107,10 +109,13 @@ def _outcome_table(bench: Bench, probe: ProbeAnswer, request: Mapping[str, Any])
 
 
 def _case(bench: Bench, probe: ProbeAnswer, index: int, request: Mapping[str, Any]) -> Checked[Row]:
-    """Run one case: hanging or crashing once its work had begun is its outcome."""
+    """Run one case: hanging or crashing once its work had begun is its outcome.
+
+    Being killed from outside, or leaving with a status, is not: no kernel does that.
+    """
     more = {"probe": probe.table.name, "case": index}
     ran = bench.run(CaseAnswer, "case", probe.limit_s, **request, **more)
-    if ran.begun and (ran.outcome == "hung" or ran.outcome.startswith("crashed")):
+    if ran.begun and ran.outcome in ENDINGS:
         empty: Row = {column.name: None for column in probe.table.columns}
         return Checked(value={**probe.cases[index], **empty, "outcome": ran.outcome})
     answer = bench.answer_of(ran, f"case {index + 1} of {probe.table.name}")

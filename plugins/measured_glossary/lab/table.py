@@ -21,7 +21,7 @@ Cell: TypeAlias = "Plain | tuple[int, ...] | tuple[float, ...]"
 COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 SAMPLED: tuple[ColumnKind, ...] = ("racy", "time")
 MIN_TIMES = 20  # fewer samples say too little of a distribution to print its quartiles
-OUTCOME = re.compile(r"returned|hung|cuda error \w+|crashed \((SIG\w+|exit \d+)\)")
+OUTCOME = re.compile(r"returned|hung|cuda error \w+|crashed \(SIG\w+\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,6 @@ import os
 import sys
 import types
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -32,6 +31,7 @@ from measured_glossary.problem import Checked, Place, Problem, to_json
 Request = dict[str, Any]
 Value = dict[str, Any]
 COMPILE_THREADS = 4
+MAX_FAULTS = 5  # of one table: one slip is in every row
 
 
 def main(arguments: list[str]) -> int:
@@ -188,6 +188,8 @@ def compile_sources(request: Request) -> Checked[Value]:
 
     `files` maps each source to the files of its closure. Author code is not imported here.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     from measured_glossary.lab import compile as compiler
 
     sources, architectures = sorted(request["files"]), request["architectures"]
@@ -304,11 +306,15 @@ def case(request: Request) -> Checked[Value]:
     gpu = _gpu(request, probe.table)
     _begin()
     try:
-        cells = probe.function(gpu, **values) or {}
+        cells = probe.function(gpu, **values)
         gpu.check()  # a launch has returned when its work has ended
     except BaseException as error:
         return _failed_case(author, probe, values, error)
-    return _case_row(author, probe, {**values, "outcome": "returned", **cells})
+    if not isinstance(cells, dict | None):
+        message = f"{probe.table.name} returns {str(cells)[:60]!r}, expected a dict of its columns"
+        problem = author.problem(probe.line, "probe-row", message)
+        return Checked(value=None, problems=(problem,))
+    return _case_row(author, probe, {**values, **(cells or {}), "outcome": "returned"})
 
 
 def _failed_case(
@@ -385,8 +391,10 @@ def _filled(author: _Author, probe: Probe, rows: list[Any]) -> Checked[Table]:
         problem = author.problem(probe.line, "probe-row", message)
         return Checked(value=None, problems=(problem,))
     table = replace(probe.table, rows=tuple(_plain_row(probe.table, row) for row in rows))
-    messages = [f"{name}: {fault.message}" for fault in faults(table)]
-    problems = tuple(author.problem(probe.line, "probe-row", message) for message in messages)
+    messages = [fault.message for fault in faults(table)]
+    if len(messages) > MAX_FAULTS:
+        messages[MAX_FAULTS:] = [f"and {len(messages) - MAX_FAULTS} faults more like these"]
+    problems = tuple(author.problem(probe.line, "probe-row", f"{name}: {m}") for m in messages)
     return Checked(value=None if problems else table, problems=problems)
 
 

@@ -1,0 +1,279 @@
+"""What a worker answers, mode by mode: whatever an author gets wrong is a problem at its line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from measured_glossary.lab.answer import CaseAnswer, Checks, Described, Measured, Tabled
+from measured_glossary.lab.bench import Bench, Settings
+from measured_glossary.lab.runner import Model
+from measured_glossary.lab.sass import Kernel, Sass
+from measured_glossary.problem import Problem
+
+HERE = Path(__file__).parent
+EXPERIMENT = "code/pretended/experiment.py"
+TEXT = (HERE / "studies" / EXPERIMENT).read_text(encoding="utf-8")
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="workers need POSIX")
+
+
+class Asking:
+    """Asks one worker about the experiment, edited: `text` is what it is shown."""
+
+    def __init__(self, folder: Path, edits: Sequence[str]) -> None:
+        pretend = str(HERE / "workers" / "pretend_gpu.py")
+        settings = Settings(command=(sys.executable, pretend))
+        self.bench = Bench(experiment="pretended", folder=folder, settings=settings)
+        self.text = TEXT
+        for old, new in zip(edits[::2], edits[1::2], strict=True):
+            assert old in self.text
+            self.text = self.text.replace(old, new)
+        self.bench.lay_out({EXPERIMENT: self.text.encode()})
+
+    def problems(
+        self, model: type[Model], mode: str, limit_s: float = 30, **data: Any
+    ) -> tuple[Problem, ...]:
+        """Ask, and give the problems."""
+        return self.bench.ask(model, mode, limit_s, **data).problems
+
+    def line(self, problem: Problem) -> str:
+        """Give the line that a problem points at."""
+        assert problem.place.file == EXPERIMENT
+        return self.text.splitlines()[problem.place.line - 1].strip()
+
+
+GPU: dict[str, Any] = {"cubins": [], "seed": 1, "launches": None}
+
+
+# ── describe ─────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "line"),
+    [
+        ("import os", "import os os", "experiment-syntax", "import os os"),
+        ("import os", "import no_such_module", "experiment-error", "import no_such_module"),
+        ("import os", "import os; 1 / 0", "experiment-error", "import os; 1 / 0"),
+        ("import os", "raise SystemExit(0)", "experiment-error", "raise SystemExit(0)"),
+        ("import os", "x = bytearray(1 << 40)", "experiment-error", "x = bytearray(1 << 40)"),
+        ("@experiment.claim\n", "@experiment.claims\n", "experiment-error", "@experiment.claims"),
+        (
+            "assert mismatches(threads=32).wrong == 0",
+            "mismatches(threads=32)",
+            "claim-without-assert",
+            "@experiment.claim",
+        ),
+    ],
+)
+def test_a_declaration_s_fault_has_its_line(
+    tmp_path: Path, old: str, new: str, code: str, line: str
+) -> None:
+    """Syntax, exceptions and exits of the file are problems, at the line they came from."""
+    asking = Asking(tmp_path, [old, new])
+    (problem,) = asking.problems(Described, "describe")
+    assert (problem.code, asking.line(problem)) == (code, line)
+
+
+def test_a_file_without_an_experiment_is_a_problem(tmp_path: Path) -> None:
+    """The worker looks for the name `experiment`, and says so."""
+    asking = Asking(tmp_path, [TEXT, "experiment = 5\n"])
+    (problem,) = asking.problems(Described, "describe")
+    assert (problem.code, problem.place.line) == ("experiment-missing", 0)
+
+
+def test_all_misuses_are_reported_at_once(tmp_path: Path) -> None:
+    """Faults of several probes and claims come together, each at its line."""
+    edits = ['    """One block size."""\n', "", "def one_barrier(barriers)", "def one_barrier(b)"]
+    asking = Asking(tmp_path, [*edits, "launches=5", "launches=0"])
+    found = [problem.code for problem in asking.problems(Described, "describe")]
+    assert found == ["docstring-missing", "probe-declaration", "claim-table"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "code"),
+    [
+        ("os._exit(0)", "worker-no-result"),
+        ("os._exit(4)", "worker-crashed"),
+        ("os.abort()", "worker-crashed"),
+        ("signal.pause()", "worker-hung"),
+    ],
+)
+def test_what_ends_the_worker_is_a_problem(tmp_path: Path, statement: str, code: str) -> None:
+    """A file that ends or hangs its worker does no more than that."""
+    asking = Asking(tmp_path, ["import signal\n", f"import signal; {statement}\n"])
+    (problem,) = asking.problems(Described, "describe", limit_s=2)
+    assert (problem.code, problem.place.file) == (code, EXPERIMENT)
+
+
+def test_a_dead_worker_s_output_is_quoted(tmp_path: Path) -> None:
+    """The problem shows how the worker ended, and what it had printed last."""
+    asking = Asking(tmp_path, ["import os\n", "import os; print('so far'); os.abort()\n"])
+    (problem,) = asking.problems(Described, "describe")
+    assert "the worker (describe) ended after" in problem.message
+    assert "crashed (SIGABRT)" in problem.message
+    assert "    | so far" in problem.message
+
+
+# ── probes ───────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"wrong": wrong', '"wrongs": wrong', "row 1 has an undeclared column 'wrongs'"),
+        ("(32, 64)", "(32, 32)", "row 2 repeats the key threads=32"),
+        ("[threads] * 20", "[float('nan')] * 20", "found 20 samples, expected a finite number"),
+        ("[threads] * 20", "[threads] * 19", "found 19 samples, expected at least 20 samples"),
+        ("[0] * gpu.launches", "[0]", "found 1 samples, expected 5 counts, one a launch"),
+        ("in enumerate((32, 64))", "in ()", "mismatches yields 'no row', expected rows, as dicts"),
+        ("yield {", "yield 5, {", "mismatches yields \"(5, {'threads': 32,"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_a_problem(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    """Rows are checked against their columns, at the line of the probe."""
+    asking = Asking(tmp_path, [old, new])
+    problem = asking.problems(Measured, "run", **GPU)[0]
+    assert (problem.code, asking.line(problem)) == ("probe-row", "@experiment.runtime(")
+    assert message in problem.message
+
+
+def test_many_faults_of_one_kind_are_counted(tmp_path: Path, listing: str) -> None:
+    """One slip that is in every row does not fill the screen."""
+    asking = Asking(tmp_path, ['"local": local}', '"other": local}'])
+    sass = {f"sm_{number}": [listing] for number in range(75, 95)}
+    found = asking.problems(Tabled, "static", sass=sass)
+    assert len(found) == 6
+    assert any("and 35 faults more like these" in problem.message for problem in found)
+
+
+def test_an_exception_in_a_probe_is_at_its_line(tmp_path: Path) -> None:
+    """A probe that raises gives the line of the author's file, not of what it called."""
+    asking = Asking(tmp_path, ["gpu.progress(index + 1, 2)", "gpu.progress(index)"])
+    (problem,) = asking.problems(Measured, "run", **GPU)
+    assert (problem.code, asking.line(problem)) == ("probe-error", "gpu.progress(index)")
+    assert problem.message.startswith("TypeError: ")
+
+
+@pytest.fixture
+def listing(tmp_path: Path) -> str:
+    """Machine code with one kernel, in a file."""
+    kernel = Kernel(
+        name="k", symbol="k", registers=1, local_bytes=2, shared_bytes=3, instructions=("NOP",)
+    )
+    path = tmp_path / "sass.json"
+    path.write_text(json.dumps(Sass(code=(kernel,)).to_data()), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("sass.count(architecture, name,", "sass.count(architecture, 'no',", "no kernel 'no'"),
+        ("sass.kernels(architecture)", "sass.kernels('sm_1')", "not compiled for 'sm_1'"),
+    ],
+)
+def test_a_static_probe_that_asks_for_what_is_not_there(
+    tmp_path: Path, listing: str, old: str, new: str, message: str
+) -> None:
+    """An unknown kernel or architecture is a problem that names the known ones."""
+    asking = Asking(tmp_path, [old, new])
+    (problem,) = asking.problems(Tabled, "static", sass={"sm_90": [listing]})
+    assert (problem.code, message in problem.message) == ("probe-error", True)
+
+
+def test_architectures_come_oldest_first(tmp_path: Path, listing: str) -> None:
+    """`sm_120` is newer than `sm_90`, whatever their letters say."""
+    bench = Asking(tmp_path, []).bench
+    answer = bench.ask(Tabled, "static", 30, sass={"sm_120": [listing], "sm_90": [listing]}).value
+    assert answer is not None
+    assert [row["architecture"] for row in answer.tables[0].rows] == ["sm_90", "sm_120"]
+    assert answer.tables[0].rows[0]["local"] == 2
+
+
+@pytest.mark.parametrize(
+    ("new", "code"),
+    [
+        ("return 96", "probe-row"),
+        ('return {"arrived": None}', "probe-row"),
+        ('return {"other": 1}', "probe-row"),
+        ("raise ValueError", "probe-error"),
+        ("raise SystemExit(3)", "probe-error"),
+    ],
+)
+def test_a_case_s_own_fault_is_no_outcome(tmp_path: Path, new: str, code: str) -> None:
+    """Only a CUDA error, a hang or a crash is an outcome; a fault of the probe is a problem."""
+    asking = Asking(tmp_path, ['return {"arrived": 96}', new])
+    found = asking.problems(CaseAnswer, "case", probe="endings", case=0, **GPU)
+    assert {problem.code for problem in found} == {code}
+
+
+def test_a_case_s_time_begins_with_its_launch(tmp_path: Path) -> None:
+    """Loading the file and the GPU does not count as the case's time, nor as its hanging."""
+    asking = Asking(tmp_path, ["import signal\n", "import signal; os._exit(0)\n"])
+    ran = asking.bench.run(CaseAnswer, "case", 30, probe="endings", case=0, **GPU)
+    assert not ran.begun
+
+
+# ── claims ───────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Iterator[list[dict[str, Any]]]:
+    """The runtime table, measured."""
+    answer = Asking(tmp_path / "measured", []).bench.ask(Measured, "run", 30, **GPU).value
+    assert answer is not None
+    yield [table.model_dump() for table in answer.tables]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('wrong == 0, "as', 'wrong == 5, "as', "RacyComparison: equality with '5' would hold"),
+        ("(threads=32).wrong", "(threads=31).wrong", "TableError: mismatches has no row with"),
+        ("(threads=32).wrong", "(threads=32).right", "TableError: mismatches has no column"),
+        ("where(threads=64)", "where(threads=65)", "TableError: mismatches has no row with"),
+    ],
+)
+def test_a_claim_that_cannot_be_decided_is_a_problem(
+    tmp_path: Path, tables: list[dict[str, Any]], old: str, new: str, message: str
+) -> None:
+    """A claim that raises anything but an AssertionError is neither held nor refuted."""
+    asking = Asking(tmp_path / "asking", [old, new])
+    measured = [{"tables": tables, "other_code": False}]
+    (problem,) = asking.problems(Checks, "check", measurements=measured, reasons={})
+    assert (problem.code, problem.message.startswith(message)) == ("claim-error", True)
+    assert new in asking.line(problem)
+
+
+def test_an_ambiguous_ratio_refutes(tmp_path: Path, tables: list[dict[str, Any]]) -> None:
+    """Times that overlap do not show what the claim says."""
+    edits = ["def faster_with_fewer(mismatches, barriers)", "def faster_with_fewer(mismatches)"]
+    edits += ["took / mismatches(threads=32)", "took / mismatches(threads=64)"]
+    asking = Asking(tmp_path / "asking", edits)
+    measured = [{"tables": tables, "other_code": False}]
+    answer = asking.bench.ask(Checks, "check", 30, measurements=measured, reasons={}).value
+    assert answer is not None
+    result = answer.measurements[0][3]
+    assert (result.name, result.state) == ("faster_with_fewer", "refuted")
+    assert "overlap: their ratio is ambiguous" in result.detail
+
+
+def test_a_missing_table_has_its_reason(tmp_path: Path) -> None:
+    """A claim whose table is not here is not checked, and the reason is the one given."""
+    bench = Asking(tmp_path, []).bench
+    measured = [{"tables": [], "other_code": False}]
+    reasons = {"barriers": "no compiler"}
+    answer = bench.ask(Checks, "check", 30, measurements=measured, reasons=reasons).value
+    assert answer is not None
+    results = answer.measurements[0]
+    assert {result.state for result in results} == {"not checked here"}
+    assert results[0].detail == "there is no table mismatches here"
+    assert results[2].detail == "no compiler"
