@@ -9,41 +9,32 @@ be merged into.
 
 from __future__ import annotations
 
-import subprocess
+import hashlib
 from pathlib import Path
 
 from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.source import Source, decode
+from measured_glossary.trust.git import run_git
 from measured_glossary.trust.registry import PEOPLE_FILE
 
-GIT_LIMIT_S = 20
+MAX_REVISIONS = 100
 _REGULAR_MODES = ("100644", "100755")
-
-# No configuration but the repository's own, and no object in place of another.
-_ENVIRONMENT = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_LITERAL_PATHSPECS": "1",
-    "PATH": "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin",
-    "LC_ALL": "C",
-}
 
 
 def registry_of(root: Path, ref: str) -> Checked[Source]:
     """Read the registry as it stands in a revision: a branch, a tag or a commit."""
     file = f"{ref}:{PEOPLE_FILE}"
-    commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    commit = run_git(
+        root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
+    )
     if commit is None:
         said = f"git knows no revision {ref!r} here"
         return _refuse(file, said, "git fetch origin, and name the branch: origin/main")
-    listed = _git(root, "ls-tree", "-z", commit.decode("ascii").strip(), f"./{PEOPLE_FILE}")
+    listed = run_git(root, "ls-tree", "-z", commit.decode("ascii").strip(), f"./{PEOPLE_FILE}")
     mode, kind, blob = _entry(listed or b"")
     if kind != "blob" or mode not in _REGULAR_MODES:
         return _refuse(file, "the revision has no such file", "name a revision that has one")
-    raw = _git(root, "cat-file", "blob", blob)
+    raw = run_git(root, "cat-file", "blob", blob)
     return decode(file, raw) if raw is not None else _refuse(file, "git cannot read it", "git fsck")
 
 
@@ -54,23 +45,19 @@ def _entry(listed: bytes) -> tuple[str, str, str]:
     return mode, kind, blob
 
 
-def _git(root: Path, *arguments: str) -> bytes | None:
-    # A checkout owned by somebody else is usual in CI; the commands used here run no hooks.
-    command = ["git", "-c", f"safe.directory={root.resolve().as_posix()}", *arguments]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=root,
-            env=_ENVIRONMENT,
-            capture_output=True,
-            timeout=GIT_LIMIT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 else None
-
-
 def _refuse(file: str, message: str, hint: str) -> Checked[Source]:
     problem = Problem(place=Place(file), code="registry-ref", message=message, hint=hint)
     return Checked(value=None, problems=(problem,))
+
+
+def earlier_bytes(root: Path, file: str, sha256: str) -> bytes | None:
+    """Find a file's content of a digest among the revisions that changed it, newest first.
+
+    A statement holds digests and no text; a reviewer wants to see what changed since.
+    """
+    listed = run_git(root, "log", f"-{MAX_REVISIONS}", "--format=%H", "--", f"./{file}") or b""
+    for commit in listed.decode("ascii").split():
+        raw = run_git(root, "cat-file", "blob", f"{commit}:./{file}")
+        if raw is not None and hashlib.sha256(raw).hexdigest() == sha256:
+            return raw
+    return None
