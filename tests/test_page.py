@@ -741,6 +741,13 @@ def test_only_given_terms_are_linked() -> None:
     )
 
 
+def test_the_experiments_own_pages_are_linked() -> None:
+    """Where the site has pages for experiments, an entry leads to the raw samples."""
+    site = page.Site(title="Glossary", experiments_url="../../experiments")
+    links = [a.get("href") for tag, a in Outline(to_html(rendered(site=site))).tags if tag == "a"]
+    assert "../../experiments/toy/index.md" in links
+
+
 def test_sources_say_what_was_checked() -> None:
     """Each source gives version, section, day and quotes, or says that it was not checked."""
     text = Outline(to_html(rendered())).text

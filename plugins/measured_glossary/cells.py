@@ -19,12 +19,15 @@ _SIGNS = {"returned": "✓", "hung": "⧗"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A cell or a heading as printed: the main words, smaller ones below, a sign before."""
+    """A cell or a heading as printed: the main words, smaller ones below, a sign before.
+
+    What `is_unbroken` stays on one line, however narrow the screen.
+    """
 
     main: str
     sub: str = ""
     sign: str = ""
-    number: bool = False
+    is_unbroken: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +64,8 @@ def cell(column: Column, raw: Cell) -> Shown:
     if isinstance(value, Times):
         return _times(value)
     if isinstance(value, Outcome):
-        return Shown(main=str(value), sign=_SIGNS.get(value, "✗"))
-    return Shown(main=shown(value), number=isinstance(value, int | float))
+        return Shown(main=str(value), sign=_SIGNS.get(value, "✗"), is_unbroken=True)
+    return Shown(main=shown(value), is_unbroken=isinstance(value, int | float))
 
 
 def reported(table: Table) -> Grid:
@@ -72,18 +75,18 @@ def reported(table: Table) -> Grid:
 
 def _racy(value: Racy) -> Shown:
     if value.bound is not None:
-        return Shown(main="0", sub=f"{_bound(value)} of launches (95 %)", number=True)
+        return Shown(main="0", sub=f"{_bound(value)} of launches (95 %)", is_unbroken=True)
     if value.min == value.max:
-        return Shown(main=f"{value.min:,}", sub="in every launch", number=True)
+        return Shown(main=f"{value.min:,}", sub="in every launch", is_unbroken=True)
     some = f"{value.wrong_launches:,} of {value.launches:,} launches"
     share = "every launch" if value.min else some
     sub = f"median {shown(value.median)}; above 0 in {share}"
-    return Shown(main=spread(value), sub=sub, number=True)
+    return Shown(main=spread(value), sub=sub, is_unbroken=True)
 
 
 def _times(value: Times) -> Shown:
     quartiles = f"q1 to q3: {shown(value.q1)} to {shown(value.q3)}; n = {value.n:,}"
-    return Shown(main=f"{shown(value.median)} {value.unit}", sub=quartiles, number=True)
+    return Shown(main=f"{shown(value.median)} {value.unit}", sub=quartiles, is_unbroken=True)
 
 
 def spread(value: Racy) -> str:

@@ -38,10 +38,15 @@ _BYLINE = ("Written by", "Reviewed by", "Written on", "Last checked on")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """What the glossary is, as its pages name it; `repository` is where its files are found."""
+    """What the glossary is, as its pages name it.
+
+    `index_url` and `experiments_url` lead from an entry's page to the index and to the folder of
+    the experiments' pages; `repository` is the address below which the project's files are found.
+    """
 
     title: str
     index_url: str = ""
+    experiments_url: str = ""
     repository: str = ""
     licence: str = ""
 
