@@ -20,7 +20,7 @@ import shtab
 
 from measured_glossary import (
     __version__,
-    # cli_trust,
+    cli_trust,
     explain,
     export,
     pipeline,
@@ -72,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
     _add_writing(commands)
     _add_measuring(commands)
     _add_publishing(commands)
-    # cli_trust.add_commands(commands)
+    cli_trust.add_commands(commands)
     return made
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from measured_glossary import page
 from measured_glossary.backlinks import Mention, mentions
+from measured_glossary.diagram import script
 from measured_glossary.lab.record import record_bytes
 from measured_glossary.pipeline import Glossary, Judged
 from measured_glossary.trust.folder import ENTRIES
@@ -23,7 +24,7 @@ from measured_glossary.trust.folder import ENTRIES
 EXPERIMENTS = "experiments"
 ASSETS = "assets/measured-glossary"
 STYLESHEETS = (f"{ASSETS}/glossary.css",)
-SCRIPTS: tuple[str, ...] = ()
+SCRIPTS = (f"{ASSETS}/tile-lifecycle.js",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,10 +155,9 @@ def _experiments(glossary: Glossary) -> Iterator[Output]:
 
 
 def _assets() -> Iterator[Output]:
-    folder = resources.files("measured_glossary") / "assets"
-    for uri in (*STYLESHEETS, *SCRIPTS):
-        raw = (folder / uri.rpartition("/")[2]).read_bytes()
-        yield Output(uri=uri, content=raw, is_public=True)
+    css = resources.files("measured_glossary") / "assets" / "glossary.css"
+    yield Output(uri=STYLESHEETS[0], content=css.read_bytes(), is_public=True)
+    yield Output(uri=SCRIPTS[0], content=script(), is_public=True)
 
 
 # ── a page's head ────────────────────────────────────────────────────────────────────────────
