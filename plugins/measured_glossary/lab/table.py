@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn, TypeAlias, cast, get_args
 
-ColumnKind = Literal["exact", "racy", "time", "outcome", "bytes"]
-TableKind = Literal["runtime", "static", "outcome"]
+ColumnKind = Literal["exact", "racy", "time", "outcome", "bytes", "verdict", "findings"]
+TableKind = Literal["runtime", "static", "outcome", "sanitizer"]
 Plain: TypeAlias = "bool | int | float | str | None"
 Cell: TypeAlias = "Plain | tuple[int, ...] | tuple[float, ...]"
 
@@ -22,6 +22,7 @@ COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 SAMPLED: tuple[ColumnKind, ...] = ("racy", "time")
 MIN_TIMES = 20  # fewer samples say too little of a distribution to print its quartiles
 OUTCOME = re.compile(r"returned|hung|cuda error \w+|crashed \(SIG\w+\)")
+VERDICTS = ("clean", "findings", "inconclusive")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +41,8 @@ class Table:
     """What one probe measured; `text` says in one sentence what a row is.
 
     A row maps each column's name to plain data: a tuple of samples (one a launch) for racy and
-    time columns, `None` where a case that did not return left nothing. `launches` is 0 for a
-    static table.
+    time columns, `None` where a case that did not return, or a tool that saw nothing, left
+    nothing. `launches` is 0 for a static table.
     """
 
     name: str
@@ -64,6 +65,10 @@ class TableError(LookupError):
 
 class RacyComparison(TypeError):  # noqa: N818 - named for what was done
     """A comparison that samples of a race or of a clock cannot answer; says what to write."""
+
+
+class Inconclusive(LookupError):  # noqa: N818 - named for what the tool was
+    """A tool that should have looked gave no verdict: whatever rests on it is not checked."""
 
 
 class AmbiguousTimes(AssertionError):  # noqa: N818 - named for what was found
@@ -249,6 +254,32 @@ class Bytes(int):
         return f"{int(self):,} byte{'' if self == 1 else 's'}"
 
 
+class Findings(int):
+    """How much a tool reported in one run: compared with zero and by order only.
+
+    A sanitizer orders accesses by the barriers it saw, so that it reports anything at all is a
+    property of the program. How often it does follows the schedule: racecheck remembers the last
+    access to a byte, synccheck ends the context at the first faults.
+    """
+
+    __slots__ = ()
+    __hash__ = int.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        """`== 0`: nothing was reported. Any other equality is refused."""
+        if type(other) is int and other == 0:
+            return int(self) == 0
+        _refuse_equality(other, "'== 0', '!= 0', '<' or '>'")
+
+    def __ne__(self, other: object) -> bool:
+        """`!= 0`: something was reported. Any other inequality is refused."""
+        return not self == other
+
+    def __str__(self) -> str:
+        """Print as a number."""
+        return f"{int(self):,}"
+
+
 def shown(value: object) -> str:
     """Print a value as pages do: thousands separators, yes/no, a dash for what is absent."""
     if value is None:
@@ -319,9 +350,15 @@ class Row:
         """Give the cell of the column called `name`."""
         for column in self._table.all_columns:
             if column.name == name:
+                self._refuse_inconclusive(column)
                 return wrapped(column, self._cells.get(name))
         names = ", ".join(column.name for column in self._table.all_columns)
         raise TableError(f"{self._table.name} has no column {name!r}; its columns are {names}")
+
+    def _refuse_inconclusive(self, column: Column) -> None:
+        """Refuse what a tool without a verdict left: silence is not a clean bill."""
+        if column in self._table.columns and self._cells.get("verdict") == "inconclusive":
+            raise Inconclusive(f"{self!r} is inconclusive: {self._cells.get('reason')}")
 
     def __repr__(self) -> str:
         """Print as the selection that gives this row."""
@@ -381,8 +418,10 @@ class Rows:
 
 def wrapped(column: Column, cell: Cell) -> Any:
     """Give a cell as claims and pages see it."""
-    if cell is None or column.kind == "exact":
+    if cell is None or column.kind in ("exact", "verdict"):
         return cell
+    if column.kind == "findings":
+        return Findings(cast(int, cell))
     if column.kind == "racy":
         return Racy(cast("tuple[int, ...]", cell), column.of)
     if column.kind == "time":
@@ -427,16 +466,18 @@ def _row(table: Table, index: int, row: dict[str, Cell]) -> Iterator[Fault]:
     for name in sorted(expected ^ row.keys()):
         verb = "lacks the" if name in expected else "has an undeclared"
         yield Fault(row=index, message=f"row {index + 1} {verb} column {name!r}")
-    absent_allowed = table.kind == "outcome" and row.get("outcome") != "returned"
     for column in table.all_columns:
         value = row.get(column.name)
-        if column.name in row and not (
-            value is None
-            and absent_allowed
-            and column in table.columns
-            and column.kind != "outcome"
-        ):
+        absent = value is None and column in table.columns and _may_be_absent(table, row, column)
+        if column.name in row and not absent:
             yield from _cell(table, index, column, value)
+
+
+def _may_be_absent(table: Table, row: dict[str, Cell], column: Column) -> bool:
+    """Say whether a case left nothing in a column: it did not return, or the tool saw nothing."""
+    if table.kind == "outcome":
+        return row.get("outcome") != "returned" and column.kind != "outcome"
+    return column.kind == "findings" and row.get("verdict") == "inconclusive"
 
 
 def _cell(table: Table, index: int, column: Column, value: Cell) -> Iterator[Fault]:
@@ -459,6 +500,8 @@ def _expected(column: Column, value: Any, launches: int) -> str:
         "outcome": (_is_outcome(value), "returned, hung, cuda error NAME or crashed (SIGNAL)"),
         "racy": (_all(value, _is_count, launches, launches), f"{launches:,} counts, one a launch"),
         "time": (_all(value, _is_real, MIN_TIMES), f"at least {MIN_TIMES} samples, as numbers"),
+        "verdict": (value in VERDICTS, "clean, findings or inconclusive"),
+        "findings": (_is_count(value), "a whole number of findings"),
     }[column.kind]
     return "" if fits else expected
 
