@@ -16,18 +16,18 @@ PACKAGE = ROOT / "plugins" / "measured_glossary"
 
 # From the ground up; a folder stands for all its modules. What shares a layer does not meet.
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"problem", "explain", "markup", "progress"}),
-    frozenset({"source", "scan", "chart", "diagram", "scaffold"}),
+    frozenset({"problem", "explain", "markup", "progress", "trace"}),
+    frozenset({"source", "scan", "audit", "chart", "diagram", "scaffold"}),
     frozenset({"body", "prose", "project"}),
-    frozenset({"entry"}),
+    frozenset({"entry", "markdown"}),
     frozenset({"excerpt", "lab"}),
     frozenset({"trust", "cells", "expression", "readings"}),
     frozenset({"gate", "blocks", "backlinks"}),
     frozenset({"page"}),
     frozenset({"pipeline"}),
-    frozenset({"status", "website"}),
-    frozenset({"plugin", "export", "cli_trust"}),
-    frozenset({"preview"}),
+    frozenset({"expectation", "status", "website"}),
+    frozenset({"plugin", "export", "cli_verify"}),
+    frozenset({"preview", "cli_trust"}),
     frozenset({"cli"}),
 )
 
