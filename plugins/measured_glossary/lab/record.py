@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -82,11 +82,29 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a sanitizer reported of one row, as often as `count` says.
+
+    `table` and `row` (its key, in words) say of which; `kind` is the tool's own word for what is
+    wrong, `kernel` where it happened, `lines` the source lines as `file:line`, first access first.
+    """
+
+    table: str
+    row: str
+    severity: Literal["error", "warning"]
+    kind: str
+    count: int
+    kernel: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """One experiment measured on one machine, in one go.
 
     `inputs` maps each file to its SHA-256, `captured` is the UTC time in ISO form, `conditions`
-    are those `before` and `after`, `evidence` maps a kind (`sass`) to what backs the tables.
+    are those `before` and `after`, `evidence` maps a kind (`sass`) to what backs the tables,
+    `findings` are what the sanitizers reported.
     """
 
     experiment: str
@@ -99,6 +117,7 @@ class Record:
     tables: tuple[Table, ...]
     conditions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     evidence: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
 
     @property
     def file(self) -> str:
@@ -204,6 +223,18 @@ class Conditions(_Strict):
     throttle_reasons: list[_Text] | None = None
 
 
+class FindingData(_Strict):
+    """A sanitizer's finding, as JSON: no address, no host backtrace, no path but the project's."""
+
+    table: _Name
+    row: _Text
+    severity: Literal["error", "warning"]
+    kind: Annotated[str, Field(pattern=r"^[A-Za-z0-9 _(),.-]{1,120}$")]
+    count: Annotated[int, Field(ge=1)]
+    kernel: _Text
+    lines: list[Annotated[str, Field(pattern=r"^[\w .-]+(/[\w .-]+)*:\d{1,7}$")]]
+
+
 class RecordData(_Strict):
     """A record's file."""
 
@@ -220,6 +251,7 @@ class RecordData(_Strict):
     tables: list[TableData]
     conditions: dict[_Name, Conditions]
     evidence: dict[_Name, dict[str, _Text]]
+    findings: Annotated[list[FindingData], Field(min_length=1)] = []  # or absent
     digest: _Sha256
 
 
@@ -270,7 +302,12 @@ def record_from(data: dict[str, Any]) -> Record:
         machine=Machine(**data["machine"]),
         options=tuple(data["options"]),
         tables=tuple(map(from_data, data["tables"])),
+        findings=tuple(map(_finding, data.get("findings", ()))),
     )
+
+
+def _finding(data: dict[str, Any]) -> Finding:
+    return Finding(**{**data, "lines": tuple(data["lines"])})
 
 
 def _schema_problem(file: str, data: Any) -> Problem | None:
@@ -287,20 +324,14 @@ def _schema_problem(file: str, data: Any) -> Problem | None:
 
 
 def _damaged_json(problem: Problem) -> Problem:
-    nan = problem.code == "json-value" and "is not a number" in problem.message
+    nan = problem.code == "json-value" and "number" in problem.message
     code = "record-not-a-number" if nan else "record-damaged"
     return replace(problem, code=code, hint=_MEASURE_AGAIN)
 
 
 def _integrity_problems(source: Source, data: dict[str, Any]) -> Iterator[Problem]:
     rest = {name: value for name, value in data.items() if name != "digest"}
-    try:
-        digest = _digest(rest)
-    except ValueError:  # JSON reads 1e999 as an infinity and cannot write it
-        message = "a number is too large to be one"
-        yield _problem(source.file, "record-not-a-number", message, _MEASURE_AGAIN)
-        return
-    if data.get("digest") != digest:
+    if data.get("digest") != _digest(rest):
         message = "the digest is not that of the content: the file was edited or cut short"
         yield _problem(source.file, "record-damaged", message, _MEASURE_AGAIN)
     elif source.raw != canonical_json(data):
@@ -364,7 +395,10 @@ def write_record(root: Path, record: Record) -> bool:
 
 
 def _record_data(record: Record) -> dict[str, Any]:
+    # Absent where no sanitizer found anything: a record without findings has one form only.
+    found = [{**asdict(finding), "lines": list(finding.lines)} for finding in record.findings]
     return {
+        **({"findings": found} if found else {}),
         "schema": SCHEMA,
         "experiment": record.experiment,
         "machine": asdict(record.machine),
