@@ -53,7 +53,7 @@ def _plain(text: str) -> str:
     if not text.strip() or text != text.strip():
         raise ValueError("expected a text without blanks at its ends")
     if not text.isprintable():
-        raise ValueError("expected one line without control characters")
+        raise ValueError("expected one line, without control characters and special blanks")
     if re.search(r"<[A-Za-z/!?]", text):
         raise ValueError("expected a text without HTML ('<' before a letter)")
     if "{{" in text:

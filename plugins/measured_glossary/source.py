@@ -16,6 +16,7 @@ import stat
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -32,11 +33,15 @@ MAX_YAML_BYTES = 64 << 10
 MAX_YAML_DEPTH = 10
 MAX_JSON_DEPTH = 40
 
+MAX_HIDDEN_REPORTED = 20
+
 # Characters that make text read otherwise than it is stored (Unicode TR 36 and 39): bidirectional
-# controls, invisible separators, and control characters other than tab and line ends.
+# controls, invisible letters, separators and variants, half characters, and control characters
+# other than tab and line ends; a carriage return alone ends a line for some and not for others.
 _HIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e"
-    "\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff0-\ufffb\U000e0000-\U000e0fff]|\r(?!\n)"
 )
 
 
@@ -104,23 +109,24 @@ def read(root: Path, file: str, *, limit: int = MAX_FILE_BYTES) -> Checked[Sourc
 def decode(file: str, raw: bytes) -> Checked[Source]:
     """Decode bytes as text; a byte order mark is kept in `raw` and dropped from `text`."""
     try:
-        text = raw.decode("utf-8-sig")
+        text = raw.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         return _refuse(file, "not-utf8", f"byte {error.start} is not UTF-8", line=line)
     source = Source(file, raw, text)
-    problems = tuple(_hidden_problem(source, found) for found in _HIDDEN.finditer(text))
+    hidden = islice(_HIDDEN.finditer(text), MAX_HIDDEN_REPORTED)
+    problems = tuple(_hidden_problem(source.at(found.start()), found[0]) for found in hidden)
     return Checked(value=None if problems else source, problems=problems)
 
 
 def path_problem(file: str, place: Place | None = None) -> Problem | None:
     """Say what is wrong with a relative path named in a file, if anything."""
     parts = PurePosixPath(file).parts
-    plain = "/".join(parts) == file and "\\" not in file and ":" not in file
+    plain = "/".join(parts) == file and not set(file) & set("\\:") and file.isprintable()
     if file and plain and not file.startswith("/") and ".." not in parts:
         return None
     return Problem(
-        place=place or Place(file or "."),
+        place=place or Place(file if file and file.isprintable() else "."),
         code="bad-path",
         message=f"{file!r} is not a plain path inside the project",
         hint="write it relative to the project's root, with '/' and without '..'",
@@ -155,11 +161,10 @@ def _refuse(file: str, code: str, message: str, *, line: int = 0) -> Checked[Any
     )
 
 
-def _hidden_problem(source: Source, found: re.Match[str]) -> Problem:
-    char = found.group()
+def _hidden_problem(place: Place, char: str) -> Problem:
     name = unicodedata.name(char, "control character")
     return Problem(
-        place=source.at(found.start()),
+        place=place,
         code="hidden-character",
         message=f"U+{ord(char):04X} ({name}) makes text read otherwise than it is stored",
         hint="delete the character",
@@ -190,11 +195,19 @@ def parse_yaml(source: Source, text: str | None = None, *, first_line: int = 1) 
         message = getattr(bad_syntax, "problem", None) or str(bad_syntax)
         code = "yaml-syntax"
         hint = "quote a text that has ': ' or '#' in it, or that begins with a sign"
-    line, column = (mark.line, mark.column) if mark else (0, 0)
+    line, column = _inside(text, mark) if mark else (0, 0)
     place = Place(source.file, line + first_line, column + 1)
     return Checked(
         value=None, problems=(Problem(place=place, code=code, message=message, hint=hint),)
     )
+
+
+def _inside(text: str, mark: yaml.Mark) -> tuple[int, int]:
+    """Give line and column of a mark; the parser's mark of the end may lie behind the last line."""
+    last = text.count("\n")
+    if mark.line <= last:
+        return mark.line, mark.column
+    return last, len(text) - text.rfind("\n") - 1
 
 
 class _Builder:
@@ -244,7 +257,7 @@ class _Builder:
             raise _BadYaml("yaml-depth", f"nested deeper than {MAX_YAML_DEPTH} levels", mark)
         self.places.setdefault(loc, self._place(mark))
         if isinstance(event, yaml.ScalarEvent):
-            return event.value
+            return self._text(event)
         if isinstance(event, yaml.SequenceStartEvent):
             return self._sequence(events, loc)
         return self._mapping(events, loc)
@@ -260,7 +273,7 @@ class _Builder:
         while not isinstance(event := next(events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
                 raise _BadYaml("yaml-key", "a key must be a plain text", event.start_mark)
-            key, place = event.value, self._place(event.start_mark)
+            key, place = self._text(event), self._place(event.start_mark)
             if key in items:
                 self.problems.append(
                     Problem(
@@ -275,6 +288,13 @@ class _Builder:
             items[key] = self._node(next(events), events, (*loc, key))
         return items
 
+    def _text(self, event: Any) -> str:
+        """Give a scalar's text; an escape in quotes can hide what the file does not show."""
+        text: str = event.value
+        if hidden := _HIDDEN.search(text):
+            self.problems.append(_hidden_problem(self._place(event.start_mark), hidden[0]))
+        return text
+
     def _place(self, mark: Any) -> Place:
         return Place(self.file, mark.line + 1 + self.line_offset, mark.column + 1)
 
@@ -285,8 +305,13 @@ class _Builder:
 def parse_json(source: Source) -> Checked[Located]:
     """Parse JSON; duplicate keys, NaN, infinities and deep nesting are refused."""
     try:
-        data = json.loads(source.text, object_pairs_hook=_unique, parse_constant=_no_constant)
-        _check_depth(data, MAX_JSON_DEPTH)
+        data = json.loads(
+            source.text,
+            object_pairs_hook=_unique,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+        )
+        _check_values(data, MAX_JSON_DEPTH)
     except json.JSONDecodeError as error:
         place = Place(source.file, error.lineno, error.colno)
         return _json_problem(place, "json-syntax", error.msg)
@@ -306,24 +331,34 @@ def _json_problem(place: Place, code: str, message: str) -> Checked[Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    for key in keys:
-        if keys.count(key) > 1:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
             raise ValueError(f"the key {key!r} stands twice in one object")
-    return dict(pairs)
+        found[key] = value
+    return found
 
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a number a record can hold")
 
 
-def _check_depth(data: Any, left: int) -> None:
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"{digits} is larger than a number can be here")
+    return number
+
+
+def _check_values(data: Any, left: int) -> None:
+    if isinstance(data, str) and (hidden := _HIDDEN.search(data)):
+        raise ValueError(f"a text holds U+{ord(hidden[0]):04X}, which nobody sees")
+    if not isinstance(data, dict | list):
+        return
     if left < 0:
         raise ValueError(f"nested deeper than {MAX_JSON_DEPTH} levels")
-    for child in (
-        data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
-    ):
-        _check_depth(child, left - 1)
+    for child in [*data, *data.values()] if isinstance(data, dict) else data:
+        _check_values(child, left - 1)
 
 
 # ── validation ───────────────────────────────────────────────────────────────────────────────
