@@ -145,10 +145,6 @@ class Studies:
         with self.pool:
             return tuple(future.result() for future in self.running)
 
-    def cancel(self) -> None:
-        """Start no more of them; what runs is waited for by nobody until the program ends."""
-        self.pool.shutdown(wait=False, cancel_futures=True)
-
 
 def start_studies(root: Path, ids: Sequence[str], settings: Settings) -> Studies:
     """Begin to study experiments side by side; one at a time is on the GPU."""

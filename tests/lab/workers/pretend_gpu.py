@@ -52,7 +52,11 @@ class Gpu:
 
 
 def compile_cubin(
-    files: Mapping[str, bytes], main: str, architecture: str, options: Sequence[str] = ()
+    files: Mapping[str, bytes],
+    main: str,
+    architecture: str,
+    options: Sequence[str] = (),
+    **_more: Any,
 ) -> Checked[Any]:
     """Take the source for the cubin; a source that says `bad` does not compile."""
     text = files[main].decode()
