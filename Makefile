@@ -5,7 +5,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help preview test site serve check format clean
+.PHONY: help preview test site serve demo check format clean
 
 BIN := .venv/bin
 STAMPS := .venv/stamps
@@ -30,6 +30,9 @@ site: $(STAMPS)/site ## Build what is published into site/
 
 serve: $(STAMPS)/site ## Show the site with its drafts, and follow edits
 	$(BIN)/mkdocs serve
+
+demo: $(STAMPS)/site ## Show the gate at work, with throw-away keys on a copy of the project
+	bash ci/demo.sh $(BIN)
 
 check: $(STAMPS)/lint ## Lint, check formatting, types, workflows and shell scripts
 	$(BIN)/ruff check .

@@ -73,6 +73,13 @@ def href(url: str) -> Markup:
     return Markup(quote(parts.geturl(), safe=_URL_SAFE).replace("&", "&amp;"))  # noqa: S704
 
 
+def plain(word: str) -> Markup:
+    """Give a word that may stand in a command: an id, a path, a namespace; nothing else passes."""
+    if not re.fullmatch(r"[A-Za-z0-9@._/-]+", word):
+        raise ValueError(f"{word!r} is not a plain word")
+    return Markup(word)  # noqa: S704 - no character of it is Markdown or HTML
+
+
 def count(number: float) -> Markup:
     """Give a whole number with thousands separators."""
     return Markup(f"{number:,}")  # noqa: S704 - digits and commas only
@@ -98,7 +105,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(code=code, prose=prose, href=href, count=count)
+    made.filters.update(code=code, prose=prose, href=href, count=count, plain=plain)
     return made
 
 

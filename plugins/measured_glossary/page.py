@@ -13,7 +13,7 @@ from typing import Protocol
 
 from markupsafe import Markup
 
-from measured_glossary import blocks
+from measured_glossary import blocks, proof
 from measured_glossary.body import Block, Piece, Text, Value, escape_identifiers
 from measured_glossary.entry import Entry, FrontMatter, PlainTerm
 from measured_glossary.gate import State, Verdict
@@ -163,7 +163,26 @@ def render(judged: Judged, context: PageContext) -> str:
         area_url=_area_url(context.site, front.area),
         body=Markup(judged.body),  # noqa: S704 - made by `expand`: every value in it is inert
         banner=_banner(context.verdict),
+        verify=_verify(judged, context),
         **_foot(front, context),
+    )
+
+
+def _verify(judged: Judged, context: PageContext) -> Markup | str:
+    """Say how a reader verifies a published page, with this project and without it."""
+    signoff = context.signoff
+    if signoff is None or context.verdict.state != "published":
+        return ""
+    registry = signoff.registry
+    pinned = "as pinned outside the repository" if registry.pinned else "not pinned in this build"
+    return fill(
+        "verify.md",
+        id=judged.id,
+        lines=proof.lines(signoff),
+        manifest=signoff.manifest,
+        registry=registry.sha256,
+        pinned=pinned,
+        fence=Markup("```"),
     )
 
 

@@ -50,9 +50,14 @@ def summary(glossary: Glossary) -> Iterator[str]:
 
 
 def needs(entry: Judged) -> tuple[str, ...]:
-    """Give what keeps an entry back, problems first, then missing signatures."""
+    """Give what keeps an entry back: problems, signatures of earlier bytes, missing ones."""
     reasons = (f"{p.place}: {p.code}: {p.message}" for p in entry.verdict.reasons)
-    return (*reasons, *(f"missing: {what}" for what in entry.verdict.missing))
+    earlier = entry.signoff.outdated if entry.signoff else ()
+    return (
+        *reasons,
+        *(f"no longer counts: {old}" for old in earlier),
+        *(f"missing: {what}" for what in entry.verdict.missing),
+    )
 
 
 def _rows(entry: Judged, width: int) -> Iterator[str]:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from measured_glossary import page
+from measured_glossary import page, proof
 from measured_glossary.backlinks import Mention, mentions
 from measured_glossary.diagram import script
 from measured_glossary.lab.record import record_bytes
 from measured_glossary.pipeline import Glossary, Judged
-from measured_glossary.trust.folder import ENTRIES
+from measured_glossary.trust.folder import ENTRIES, EntryFolder
 
 EXPERIMENTS = "experiments"
 ASSETS = "assets/measured-glossary"
@@ -75,9 +75,18 @@ def _entry(
     markdown = _matter(judged) + page.render(judged, context)
     yield Output(uri=entry_uri(judged.id), content=markdown, is_public=is_public)
     if judged.draft.folder and judged.verdict.state != "retracted":
-        for name, raw in judged.draft.folder.files.items():
-            if not name.endswith("/entry.md"):
-                yield Output(uri=name, content=raw, is_public=is_public)
+        for name, raw in _beside(judged, judged.draft.folder):
+            yield Output(uri=name, content=raw, is_public=is_public)
+
+
+def _beside(judged: Judged, folder: EntryFolder) -> Iterator[tuple[str, bytes]]:
+    """Give what stands beside an entry's page: its pictures, and what verifies it."""
+    for name, raw in folder.files.items():
+        if not name.endswith("/entry.md"):
+            yield name, raw
+    if judged.signoff and judged.verdict.state == "published":
+        for name, raw in proof.files(judged.signoff, folder.signatures):
+            yield f"{ENTRIES}/{judged.id}/{name}", raw
 
 
 def _index(glossary: Glossary, *, drafts: bool) -> Output:
@@ -92,6 +101,7 @@ def _site(glossary: Glossary) -> page.Site:
     return page.Site(
         title=project.title,
         index_url="../index.md",
+        experiments_url=f"../../{EXPERIMENTS}",
         repository=project.repository,
         licence=project.licence,
     )
