@@ -33,8 +33,8 @@ const LEGEND = [
   ["\u2205", "never stored"],
 ];
 const KEYS =
-  "Keys, with the focus in the diagram: right and left arrow step and go back, Home and End go to " +
-  "the first and last step. Pressing a warp moves it at once, by hand from there on.";
+  "Keys, with the focus in the diagram: right and left arrow step and go back, Home and End go " +
+  "to the first and last step. Pressing a warp moves it at once, by hand from there on.";
 
 function options(select, names) {
   select.replaceChildren(

@@ -21,7 +21,7 @@ export function unseen(text = "") {
   return el("span", { className: "unseen" }, text);
 }
 
-/** The kernel's lines; each barrier has a box to take it out. `onBarrier` gets which, and whether. */
+/** The kernel's lines; `onBarrier` is called with which barrier, and whether it is to stand. */
 export function listing(config, onBarrier) {
   const items = config.lines.map((line, at) => listingLine(config, line, at, onBarrier));
   const node = el("ol", { className: "code", ariaLabel: "The kernel, line by line" }, ...items);

@@ -60,27 +60,15 @@ class TileLifecycle extends HTMLElement {
     this.link = el("a", { className: "link" }, "Link to this step");
     const root = this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = [TileLifecycle.sheet];
-    root.append(el("div", { className: "box" }, this.frame()), el("slot"));
-  }
-
-  frame() {
-    const top = el("div", { className: "top" }, this.kernel, this.story.node);
-    const end = [this.conclusion.node, foot(this.link), this.live];
-    const parts = [this.choices.node, top, this.transport.node, this.picture, ...end];
-    const ariaLabel = "Interactive diagram: one block steps through a tile";
-    const frame = el("section", { className: "frame", ariaLabel }, ...parts);
-    frame.addEventListener("keydown", (event) => onKey(this, event));
-    return frame;
+    root.append(el("div", { className: "box" }, frame(this)), el("slot"));
   }
 
   /** Show a view: complete it, run it to its end, draw it anew. */
   show(view) {
     this.pause();
-    const preset = this.presets.includes(view.preset) ? view.preset : this.presets[0];
-    const policy = POLICIES.includes(view.policy) ? view.policy : "in-order";
-    this.view = { seed: 1, picks: [], step: 0, ...view, preset, policy };
+    this.view = complete(this, view);
     this.config = configure(this.view);
-    const picks = policy === "by-hand" ? this.view.picks : [];
+    const picks = this.view.policy === "by-hand" ? this.view.picks : [];
     this.states = trace(this.config, { ...this.view, picks });
     this.redraw();
     this.goTo(this.view.step, { quiet: true });
@@ -89,8 +77,7 @@ class TileLifecycle extends HTMLElement {
   /** Show what the address names, if this is the element that answers it. */
   showAddress() {
     const view = fromHash(location.hash);
-    const answers = (element) => element.presets?.includes(view.preset);
-    if (!view || [...document.querySelectorAll(TAG)].find(answers) !== this) return false;
+    if (!view || !answers(this, view)) return false;
     this.show(view);
     this.scrollIntoView({ block: "nearest" });
     return true;
@@ -180,6 +167,30 @@ class TileLifecycle extends HTMLElement {
     this.timer = undefined;
     if (this.states) this.transport.paint(this);
   }
+}
+
+/** All parts in the order in which they are read and reached. */
+function frame(widget) {
+  const top = el("div", { className: "top" }, widget.kernel, widget.story.node);
+  const end = [widget.conclusion.node, foot(widget.link), widget.live];
+  const parts = [widget.choices.node, top, widget.transport.node, widget.picture, ...end];
+  const ariaLabel = "Interactive diagram: one block steps through a tile";
+  const node = el("section", { className: "frame", ariaLabel }, ...parts);
+  node.addEventListener("keydown", (event) => onKey(widget, event));
+  return node;
+}
+
+/** A view with everything in it; names that are not offered become the first that is. */
+function complete({ presets }, view) {
+  const preset = presets.includes(view.preset) ? view.preset : presets[0];
+  const policy = POLICIES.includes(view.policy) ? view.policy : POLICIES[0];
+  return { seed: 1, picks: [], step: 0, ...view, preset, policy };
+}
+
+/** Whether an element answers for a view: the first on the page that offers its preset. */
+function answers(element, view) {
+  const offering = (other) => other.presets?.includes(view.preset);
+  return [...document.querySelectorAll(TAG)].find(offering) === element;
 }
 
 function viewFromAttributes(element) {
