@@ -403,8 +403,9 @@ def _fenced(asked: Asked, source: Source, excerpt: Excerpt) -> Markup:
 
 
 def _file_url(asked: Asked, file: str, excerpt: Excerpt) -> str:
+    """Give the lines in the repository, or else the copy of the file that the site publishes."""
     lines = f"#L{excerpt.first_line}-L{excerpt.last_line}"
-    return f"{asked.repository}/{file}{lines}" if asked.repository else ""
+    return f"{asked.repository}/{file}{lines}" if asked.repository else f"../../{file}"
 
 
 def _fence(text: str) -> Markup:

@@ -45,7 +45,10 @@ def outputs(glossary: Glossary, docs: Path, *, drafts: bool) -> tuple[Output, ..
         *(out for judged in glossary.entries for out in _entry(glossary, judged, found)),
         *_experiments(glossary),
     ]
-    return tuple(sorted((o for o in made if o.is_public or drafts), key=lambda o: o.uri))
+    shown = (out for out in made if out.is_public or drafts)
+    # Two experiments may share a file: it stands there once, public if one of them is.
+    by_uri = {out.uri: out for out in sorted(shown, key=lambda out: (out.uri, out.is_public))}
+    return tuple(by_uri.values())
 
 
 def entry_uri(entry_id: str) -> str:
@@ -149,7 +152,7 @@ def _front_matter(values: dict[str, str]) -> str:
 
 
 def _experiments(glossary: Glossary) -> Iterator[Output]:
-    """Give a page and the raw records of each experiment; public where a public entry uses it."""
+    """Give each experiment's page, records and files; public where a published entry uses it."""
     for study_id, study in sorted(glossary.studies.items()):
         users = [e for e in glossary.entries if e.entry and study_id in e.entry.front.experiments]
         is_public = any(user.verdict.state == "published" for user in users)
@@ -162,6 +165,8 @@ def _experiments(glossary: Glossary) -> Iterator[Output]:
             raw = record_bytes(measured.record)
             name = f"{folder}/{measured.record.machine.id}.json"
             yield Output(uri=name, content=raw, is_public=is_public)
+        for name, source in study.files.items():
+            yield Output(uri=name, content=source.raw, is_public=is_public)
 
 
 def _assets() -> Iterator[Output]:
