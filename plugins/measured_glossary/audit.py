@@ -19,7 +19,7 @@ from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 
 from measured_glossary.problem import Place, Problem
-from measured_glossary.trace import BINARY_SUFFIXES, Opaque, texts, traces
+from measured_glossary.trace import BINARY_SUFFIXES, Opaque, hits, look_for, texts, traces
 
 ENTRIES = "glossary"
 PAGES = frozenset({".html", ".htm", ".md"})
@@ -199,12 +199,15 @@ class _Search:
         self._forget_known(expected.known)
 
     def _forget_known(self, known: Mapping[str, bytes]) -> None:
-        for name, raw in known.items():
+        wanted, explained = look_for(self.traces), set[str]()
+        for name, raw in known.items() if self.traces else ():
+            if name.endswith(".map"):
+                continue  # a theme's source map: known as a whole, and large
             for text in _texts_or_nothing(name, raw):
-                for trace in self.traces.keys() & traces(text):
-                    del self.traces[trace]
+                explained |= hits(text, wanted)
                 for needle in [n for n in self.needles if n in text]:
                     del self.needles[needle]
+        self.wanted = look_for(self.traces.keys() - explained)
 
     def problems(self, name: str, raw: bytes) -> Iterator[Problem]:
         digest = hashlib.sha256(raw).hexdigest()
@@ -222,7 +225,7 @@ class _Search:
 
     def _traces_in(self, name: str, read: Iterable[str]) -> Iterator[Problem]:
         for text in read:
-            found = {trace: self.traces[trace] for trace in self.traces.keys() & traces(text)}
+            found = {trace: self.traces[trace] for trace in hits(text, self.wanted)}
             found |= {needle: file for needle, file in self.needles.items() if needle in text}
             if found:
                 trace, file = min(found.items(), key=lambda item: (-len(item[0]), item))

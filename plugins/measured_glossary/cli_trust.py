@@ -191,7 +191,8 @@ def run_sign(arguments: argparse.Namespace) -> int:
     """Sign an entry as its author."""
     glossary = build(arguments)
     entry = entry_of(glossary, arguments.entry)
-    desk = _desk(arguments, glossary, entry)
+    authors = entry.entry.front.byline.authors if entry.entry else ()
+    desk = _desk(arguments, glossary, entry, likely=authors)
     statement = desk.statement("author", records=_records(glossary, entry))
     print(f"you sign as author: {desk.identity.person.name} ({desk.identity.person.id})")
     print("\n".join(f"  {subject.name}" for subject in statement.subjects))
@@ -259,8 +260,15 @@ def run_rotate(arguments: argparse.Namespace) -> int:
     return max(done, default=0)
 
 
-def _desk(arguments: argparse.Namespace, glossary: Glossary, entry: Judged) -> Desk:
-    identity = identify(glossary.registry, keys_at_hand(arguments), today(), arguments.who)
+def _desk(
+    arguments: argparse.Namespace,
+    glossary: Glossary,
+    entry: Judged,
+    *,
+    likely: tuple[str, ...] = (),
+) -> Desk:
+    at_hand = keys_at_hand(arguments)
+    identity = identify(glossary.registry, at_hand, today(), arguments.who, likely)
     if identity.value is None:
         raise Refused(identity.problems)
     return Desk(

@@ -47,7 +47,7 @@ from measured_glossary.trust.signoff import Evidence, Signoff
 from measured_glossary.trust.statement import manifest_of, namespace, subjects
 
 SOON_DAYS = 60
-THEMES = ("material", "mkdocs", "pymdownx", "measured_glossary")
+THEMES = ("material", "mkdocs")
 
 
 def today() -> datetime.date:

@@ -7,6 +7,7 @@ Must not look at the tree that is audited.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import resources
 from pathlib import Path
 
 from measured_glossary.audit import Expectation, PublicEntry
@@ -18,6 +19,8 @@ from measured_glossary.trust.folder import ENTRIES
 PUBLIC_FILES = ("mkdocs.yml", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md")
 PUBLIC_FOLDERS = ("docs",)
 SETTINGS = (f"{ENTRIES}/settings.yml", f"{ENTRIES}/people.yml")
+# A theme's icons are pictures, and its program is not part of a tree.
+_NOT_SEEN = frozenset({".svg", ".py"})
 MAX_KNOWN_BYTES = 4 << 20
 
 
@@ -28,7 +31,7 @@ def expectation(glossary: Glossary, theme: Iterable[Path]) -> Expectation:
     return Expectation(
         public={e.id: _public(e) for e in glossary.entries if e.verdict.state in shown},
         hidden={entry.id: _hidden_files(glossary, entry) for entry in hidden},
-        known={**_known(glossary), **_theme_files(theme)},
+        known={**_known(glossary), **_theme_files(theme), **_engine_files()},
     )
 
 
@@ -95,12 +98,22 @@ def _tombstone(entry: Judged) -> str:
 
 
 def _theme_files(folders: Iterable[Path]) -> Mapping[str, bytes]:
-    """Give the texts of the generator's theme and of the engine, which stand in every tree."""
+    """Give the texts of the generator's theme, which stand in every tree."""
     return {
         f"{folder.name}/{name}": raw
         for folder in folders
         for name, raw in _files_below(folder, "")
-        if Path(name).suffix in TEXT_SUFFIXES - {".svg", ".map"}
+        if Path(name).suffix in TEXT_SUFFIXES - _NOT_SEEN
+    }
+
+
+def _engine_files() -> Mapping[str, bytes]:
+    """Give the engine's own words: its program writes labels and sentences into pages."""
+    folder = Path(str(resources.files("measured_glossary")))
+    return {
+        f"{folder.name}/{name}": raw
+        for name, raw in _files_below(folder, "")
+        if Path(name).suffix in TEXT_SUFFIXES
     }
 
 

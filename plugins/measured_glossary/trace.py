@@ -19,7 +19,9 @@ import re
 import urllib.parse
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -55,10 +57,50 @@ def traces(text: str) -> frozenset[str]:
     """Give the words, identifiers and phrases by which a text can be recognised."""
     folded = text.casefold()
     words = _WORD.findall(folded)
-    names = {name.strip("_") for name in _IDENTIFIER.findall(folded)}
+    names = set(map(_bare, _IDENTIFIER.findall(folded)))
     rare = {word for word in words if _is_telling(word)}
     phrases = zip(*(words[start:] for start in range(PHRASE_WORDS)), strict=False)
     return frozenset(rare | names | {" ".join(p) for p in phrases if _is_phrase(p)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Traces to look for, arranged so that a large text is read once and quickly."""
+
+    single: frozenset[str]
+    phrases: Mapping[str, frozenset[str]]
+
+
+def look_for(searched: Iterable[str]) -> Wanted:
+    """Arrange traces to be looked for: single words, and phrases by their first word."""
+    phrases: dict[str, set[str]] = defaultdict(set)
+    single = set()
+    for trace in searched:
+        first, blank, _ = trace.partition(" ")
+        (phrases[first] if blank else single).add(trace)
+    return Wanted(
+        single=frozenset(single),
+        phrases={word: frozenset(found) for word, found in phrases.items()},
+    )
+
+
+def hits(text: str, wanted: Wanted) -> set[str]:
+    """Give the traces that occur in a text."""
+    folded = text.casefold()
+    words = _WORD.findall(folded)
+    found = wanted.single.intersection(words)
+    if "_" in folded:
+        found |= {n for n in map(_bare, _IDENTIFIER.findall(folded)) if n in wanted.single}
+    for start, word in enumerate(words):
+        if word in wanted.phrases:
+            phrase = " ".join(words[start : start + PHRASE_WORDS])
+            if phrase in wanted.phrases[word]:
+                found |= {phrase}
+    return set(found)
+
+
+def _bare(name: str) -> str:
+    return name.strip("_")
 
 
 def _is_telling(word: str) -> bool:

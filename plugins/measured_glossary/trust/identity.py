@@ -89,13 +89,18 @@ def identify(
     available: tuple[Available, ...],
     today: datetime.date,
     wanted: str = "",
+    likely: tuple[str, ...] = (),
 ) -> Checked[Identity]:
-    """Give the one who signs: the person named, or the only one whose key is at hand."""
+    """Give the one who signs: the person named, or the only one whose key is at hand.
+
+    Where keys of several people are at hand, the one of them who is `likely` signs.
+    """
     found = [i for i in identities(registry, available, today) if i.person.kind == "human"]
     if wanted:
         found = [one for one in found if one.person.id == wanted]
     if not found:
         return _nobody(registry, available, today, wanted)
+    found = [one for one in found if one.person.id in likely] or found
     people = sorted({one.person.id for one in found})
     if len(people) > 1:
         said = f"the keys at hand are those of {' and '.join(people)}"

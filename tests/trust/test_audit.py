@@ -1,0 +1,477 @@
+"""The second fence: canaries of a draft in every kind of file, and pages that lie."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import io
+import json
+import struct
+import urllib.parse
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from measured_glossary.audit import Expectation, PublicEntry, audit
+from measured_glossary.trace import hits, look_for, texts, traces
+
+MANIFEST = "ab" * 32
+
+
+def packed(raw: bytes, *, times: int) -> bytes:
+    """Pack bytes again and again."""
+    for _ in range(times):
+        raw = gzip.compress(raw, mtime=0)
+    return raw
+
+
+def png(text: str) -> bytes:
+    """Make a tiny picture with a text chunk, and the same text in a packed one."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        crc = struct.pack(">I", zlib.crc32(kind + body))
+        return struct.pack(">I", len(body)) + kind + body + crc
+
+    comment = b"Comment\0\0" + zlib.compress(f"{text} packedcanary".encode())
+    return b"".join(
+        [
+            b"\x89PNG\r\n\x1a\n",
+            chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)),
+            chunk(b"tEXt", b"Title\0" + text.encode()),
+            chunk(b"zTXt", comment),
+            chunk(b"IDAT", zlib.compress(b"\0\0")),
+            chunk(b"IEND", b""),
+        ]
+    )
+
+
+DRAFT = """\
+---
+term: Titlecanary barrier
+question: What does questioncanary do in CUDA?
+answer: It is answercanary and a plain sentence of ordinary words that stands nowhere else.
+aliases: [aliascanary]
+claims: [claim_of_canary]
+---
+
+Every proseword here is ordinary but the order of these words is the draft's alone.
+The proseword *canary-prose* stands here, and a picture ![altcanary of a tile](figurecanary.png).
+"""
+KERNEL = "__global__ void kernelcanary(float* out) { out[0] = canary_value_one; }\n"
+PUBLIC = """\
+Every reader of these pages knows the words that are ordinary here: a plain sentence, a picture of
+a tile, the order in which it stands, the draft alone and nowhere else.
+"""
+
+PAGE = """\
+<html><head>
+<meta name="glossary-entry" content="open-entry">
+<meta name="glossary-verdict" content="published">
+<meta name="glossary-manifest" content="{manifest}">
+</head><body><p>{text}</p>
+<dl class="mg-byline"><dt>Written by</dt><dd>Test Author</dd><dd>Test Reviewer</dd></dl>
+</body></html>
+"""
+
+
+@pytest.fixture
+def expected() -> Expectation:
+    """Give what a tree may hold: one published entry, and a draft of which nothing may be seen."""
+    names = ("Test Author", "Test Reviewer")
+    return Expectation(
+        public={
+            "open-entry": PublicEntry(verdict="published", manifest=MANIFEST, names=names),
+        },
+        hidden={
+            "draft-entry": {
+                "glossary/draft-entry/entry.md": DRAFT.encode(),
+                "glossary/draft-entry/figurecanary.png": png("metacanary"),
+                "code/draft-lab/kernelfile.cu": KERNEL.encode(),
+            }
+        },
+        known={"docs/index.md": PUBLIC.encode(), "page.html": PAGE.encode()},
+    )
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """Give a tree that may be deployed."""
+    write(tmp_path, "index.html", PUBLIC)
+    write(tmp_path, "glossary/index.html", "<p>Every entry</p>")
+    page = PAGE.format(manifest=MANIFEST, text=PUBLIC)
+    write(tmp_path, "glossary/open-entry/index.html", page)
+    return tmp_path
+
+
+def write(site: Path, name: str, content: str | bytes) -> None:
+    """Put a file into a tree."""
+    path = site / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def codes(site: Path, expected: Expectation) -> set[str]:
+    """Give the codes of an audit."""
+    return {problem.code for problem in audit(site, expected)}
+
+
+def test_a_clean_tree_passes(site: Path, expected: Expectation) -> None:
+    """A tree with the published page and ordinary words has no problems."""
+    assert audit(site, expected) == ()
+
+
+# ── canaries ─────────────────────────────────────────────────────────────────────────────────
+
+CANARIES = {
+    "a word of the title": "titlecanary",
+    "a word of the question": "questioncanary",
+    "a word of the answer": "answercanary",
+    "an alias": "aliascanary",
+    "a claim's name": "claim_of_canary",
+    "a word of the prose": "canary",
+    "a word of the alternative text": "altcanary",
+    "a kernel's name": "kernelcanary",
+    "an identifier in code": "canary_value_one",
+    "a figure's file name": "figurecanary",
+    "a code file's name": "kernelfile",
+    "a picture's metadata": "metacanary",
+    "a picture's packed metadata": "packedcanary",
+    "a phrase of ordinary words": "plain sentence of ordinary words that stands nowhere",
+    "another phrase of ordinary words": "ordinary but the order of these words",
+    "the address of its page": "https://example.org/glossary/draft-entry/",
+    "a relative address of its page": '<a href="../draft-entry/">x</a>',
+    "the address of its experiment": "https://example.org/experiments/draft-lab/",
+}
+
+Put = Callable[[Path, str], None]
+
+
+def _json(site: Path, text: str) -> None:
+    docs = [{"location": "a/", "text": f"<p>{text}</p>", "title": "x"}]
+    write(site, "search/search_index.json", json.dumps({"docs": docs}, ensure_ascii=True))
+
+
+def _escaped_json(site: Path, text: str) -> None:
+    escaped = "".join(f"\\u{ord(char):04x}" for char in text)
+    write(site, "data.json", f'{{"a": ["{escaped}"]}}')
+
+
+def _script(site: Path, text: str) -> None:
+    write(site, "assets/index.js", f"var index = {json.dumps(text)};")
+
+
+def _escaped_script(site: Path, text: str) -> None:
+    escaped = "".join(f"\\x{ord(char):02x}" for char in text)
+    write(site, "assets/index.js", f"var index = '{escaped}';")
+
+
+def _zip(site: Path, text: str) -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("inner.txt", text)
+    write(site, "download.zip", stream.getvalue())
+
+
+def _inline(site: Path, text: str) -> None:
+    data = base64.b64encode(f"<svg><title>{html.escape(text)}</title></svg>".encode()).decode()
+    write(site, "style.css", f"a{{background:url(data:image/svg+xml;base64,{data})}}")
+
+
+def _between_tags(site: Path, text: str) -> None:
+    words = text.split(" ")
+    write(site, "page.html", "<p>" + "</b> <b>".join(words) + "</p>")
+
+
+def _entities(site: Path, text: str) -> None:
+    write(site, "page.html", "".join(f"&#{ord(char)};" for char in text))
+
+
+WAYS: dict[str, Put] = {
+    "a page": lambda site, text: write(site, "page/index.html", f"<p>{text}</p>"),
+    "a page in capitals": lambda site, text: write(site, "page.html", text.upper()),
+    "a page's tags": _between_tags,
+    "a page's entities": _entities,
+    "an attribute": lambda site, text: write(
+        site, "page.html", f"<a data-tip='{html.escape(text)}'>x</a>"
+    ),
+    "a comment": lambda site, text: write(site, "page.html", f"<!-- {text} -->"),
+    "a script in a page": lambda site, text: write(
+        site, "page.html", f"<script>const a = {json.dumps(text)}</script>"
+    ),
+    "the search index": _json,
+    "escaped JSON": _escaped_json,
+    "a script": _script,
+    "an escaped script": _escaped_script,
+    "a feed": lambda site, text: write(
+        site, "feed.xml", f"<item><description>{html.escape(text)}</description></item>"
+    ),
+    "the sitemap": lambda site, text: write(site, "sitemap.xml", f"<loc>{text}</loc>"),
+    "the packed sitemap": lambda site, text: write(
+        site, "sitemap.xml.gz", gzip.compress(text.encode(), mtime=0)
+    ),
+    "a packed file of another name": lambda site, text: write(
+        site, "blob", gzip.compress(text.encode(), mtime=0)
+    ),
+    "an archive": _zip,
+    "an inline picture": _inline,
+    "a picture's text": lambda site, text: write(site, "assets/card.png", png(text)),
+    "exported Markdown": lambda site, text: write(site, "page.md", f"# {text}\n"),
+    "a data file": lambda site, text: write(site, "data.csv", f"a,b\n1,{text}\n"),
+    "a file without a suffix": lambda site, text: write(site, "CNAME", text),
+    "a copied kernel": lambda site, text: write(site, "code/x.cu", f"// {text}\n"),
+}
+# An address in capitals is another address; and one that is cut by markup is none.
+NOT_FOR_ADDRESSES = {"a page in capitals", "a page's tags"}
+
+
+@pytest.mark.parametrize("canary", CANARIES)
+def test_a_canary_is_found_wherever_it_stands(
+    site: Path, expected: Expectation, canary: str
+) -> None:
+    """Every trace of a draft is found in every kind of file, packed and escaped ones too."""
+    text = CANARIES[canary]
+    for way, put in WAYS.items():
+        if "/" in text and (way in NOT_FOR_ADDRESSES or "href" in text):
+            continue
+        before = {path for path in site.rglob("*") if path.is_file()}
+        put(site, text)
+        found = codes(site, expected)
+        assert "audit-leak" in found, f"{canary} in {way}"
+        for path in {path for path in site.rglob("*") if path.is_file()} - before:
+            path.unlink()
+
+
+@pytest.mark.parametrize("name", ["titlecanary.html", "a/figurecanary.webp", "tags/aliascanary"])
+def test_a_canary_in_a_path_is_found(site: Path, expected: Expectation, name: str) -> None:
+    """A file's name gives a draft away as well as its content does."""
+    write(site, name, "x")
+    assert "audit-leak" in codes(site, expected)
+
+
+def test_a_relative_address_of_a_draft_is_found(site: Path, expected: Expectation) -> None:
+    """A link between entries needs no full address."""
+    write(site, "page.html", '<a href="../draft-entry/">x</a>')
+    assert codes(site, expected) == {"audit-leak"}
+
+
+def test_a_copied_picture_is_found_under_any_name(site: Path, expected: Expectation) -> None:
+    """The bytes of a draft's picture are recognised whatever the file is called."""
+    write(
+        site,
+        "assets/a.bin",
+        expected.hidden["draft-entry"]["glossary/draft-entry/figurecanary.png"],
+    )
+    assert "audit-copied-file" in codes(site, expected)
+
+
+def test_a_digest_of_a_drafts_file_is_found(site: Path, expected: Expectation) -> None:
+    """A data export that lists digests of a draft's files tells of it."""
+    digest = hashlib.sha256(DRAFT.encode()).hexdigest()
+    write(site, "data.json", json.dumps({"sha256": digest}))
+    assert codes(site, expected) == {"audit-leak"}
+
+
+def test_what_is_public_anyway_is_no_leak(site: Path, expected: Expectation) -> None:
+    """Words and phrases that hand-written pages hold may occur, whatever a draft says."""
+    known = {**expected.known, "docs/lesson.md": DRAFT.encode()}
+    write(site, "lesson.html", "<p>titlecanary, and it is answercanary</p>")
+    assert codes(site, replace(expected, known=known)) == set()
+    assert codes(site, expected) == {"audit-leak"}
+
+
+def test_ordinary_words_in_another_order_are_no_leak(site: Path, expected: Expectation) -> None:
+    """A draft does not own the words of the language."""
+    write(site, "page.html", "<p>The order of words, a sentence here, every plain reader.</p>")
+    assert codes(site, expected) == set()
+
+
+# ── pages ────────────────────────────────────────────────────────────────────────────────────
+
+Spoil = Callable[[Path], None]
+OPEN = "glossary/open-entry/index.html"
+
+
+def _edit(old: str, new: str) -> Spoil:
+    def spoil(site: Path) -> None:
+        path = site / OPEN
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    return spoil
+
+
+def _symlink(site: Path) -> None:
+    (site / "link.html").symlink_to("index.html")
+
+
+def _linked_folder(site: Path) -> None:
+    (site / "link").symlink_to("glossary")
+
+
+META = '<meta name="glossary-verdict" content="published">'
+LIES: dict[str, tuple[Spoil, str]] = {
+    "a page of an entry that is not published": (
+        lambda s: write(s, "glossary/draft-entry/index.html", "<p>x</p>"),
+        "audit-unpublished",
+    ),
+    "a page of an entry that does not exist": (
+        lambda s: write(s, "glossary/nothing/index.html", "<p>x</p>"),
+        "audit-unpublished",
+    ),
+    "a page without a folder of its own": (
+        lambda s: write(s, "glossary/nothing.html", "<p>x</p>"),
+        "audit-unpublished",
+    ),
+    "a page where entries stand, in capitals": (
+        lambda s: write(s, "Glossary/nothing/index.html", "<p>x</p>"),
+        "audit-unpublished",
+    ),
+    "a raw file of an unpublished entry": (
+        lambda s: write(s, "glossary/nothing/entry.md", "x"),
+        "audit-unpublished",
+    ),
+    "an entry's page somewhere else": (
+        lambda s: write(s, "copy.html", PAGE.format(manifest=MANIFEST, text="x")),
+        "audit-unpublished",
+    ),
+    "no page of a published entry": (lambda s: (s / OPEN).unlink(), "audit-missing-page"),
+    "a page without its verdict": (_edit(META, ""), "audit-verdict"),
+    "a page with two verdicts": (_edit(META, META + META), "audit-verdict"),
+    "a page that says it is a draft": (
+        _edit('content="published"', 'content="draft"'),
+        "audit-verdict",
+    ),
+    "a page of another manifest": (_edit(MANIFEST, "cd" * 32), "audit-verdict"),
+    "a page without its manifest": (_edit("glossary-manifest", "x"), "audit-verdict"),
+    "a page of another entry": (
+        _edit('content="open-entry"', 'content="other"'),
+        "audit-verdict",
+    ),
+    "a page without a byline": (_edit('class="mg-byline"', ""), "audit-byline"),
+    "a page with a second byline": (
+        _edit("<body>", '<body><dl class="x mg-byline">Mallory</dl>'),
+        "audit-byline",
+    ),
+    "a byline without the reviewer": (_edit("Test Reviewer", "Nobody"), "audit-byline"),
+    "a byline with another author": (_edit("Test Author", "Test Other"), "audit-byline"),
+    "a preview": (
+        _edit("<head>", '<head><meta name="glossary-preview" content="x">'),
+        "audit-preview",
+    ),
+    "a preview of another page": (
+        lambda s: write(s, "index.html", '<meta name="glossary-preview" content="">'),
+        "audit-preview",
+    ),
+    "a symbolic link": (_symlink, "audit-link"),
+    "a linked folder": (_linked_folder, "audit-link"),
+    "a file nobody can look into": (
+        lambda s: write(s, "x.br", b"\x8b\x03\x80abc\xff\x00\x03"),
+        "audit-opaque-file",
+    ),
+    "a damaged packed file": (lambda s: write(s, "x.xml.gz", b"\x1f\x8bx"), "audit-opaque-file"),
+    "a PDF of unknown origin": (
+        lambda s: write(s, "x.pdf", b"%PDF-1.7\n\x80\x00\xff"),
+        "audit-opaque-file",
+    ),
+    "files packed again and again": (
+        lambda s: write(
+            s, "x.gz", gzip.compress(gzip.compress(gzip.compress(gzip.compress(b"x"))))
+        ),
+        "audit-opaque-file",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_page_that_lies_is_refused(site: Path, expected: Expectation, name: str) -> None:
+    """What stands where entries do is exactly what verification says, or the tree is refused."""
+    spoil, code = LIES[name]
+    spoil(site)
+    assert code in codes(site, expected)
+
+
+def test_a_known_file_need_not_be_looked_into(site: Path, expected: Expectation) -> None:
+    """A file that people put below `docs/` is known, whatever its format."""
+    raw = b"%PDF-1.7\n\x80\x00\xff"
+    write(site, "paper.pdf", raw)
+    known = {**expected.known, "docs/paper.pdf": raw}
+    assert codes(site, replace(expected, known=known)) == set()
+
+
+def test_exported_markdown_says_its_verdict_in_front_matter(
+    site: Path, expected: Expectation
+) -> None:
+    """A plain export is audited by the same rules, with the verdict in the front matter."""
+    (site / OPEN).unlink()
+    matter = "\n".join(
+        [
+            "---",
+            "title: open",
+            'glossary-entry: "open-entry"',
+            'glossary-verdict: "published"',
+            f'glossary-manifest: "{MANIFEST}"',
+            "---",
+            "",
+        ]
+    )
+    byline = '<dl class="mg-byline"><dd>Test Author</dd><dd>Test Reviewer</dd></dl>\n'
+    write(site, "glossary/open-entry/index.md", matter + byline)
+    assert audit(site, expected) == ()
+    write(site, "glossary/open-entry/index.md", matter.replace("published", "retracted") + byline)
+    assert codes(site, expected) == {"audit-verdict"}
+
+
+def test_a_tombstone_stands_for_a_retracted_entry(site: Path, expected: Expectation) -> None:
+    """A retracted entry has a page that says so; nothing else of it may be seen."""
+    tomb = replace(
+        expected,
+        public={
+            **expected.public,
+            "draft-entry": PublicEntry(verdict="retracted", manifest=MANIFEST),
+        },
+        known={**expected.known, "tombstone": b"draft-entry it was wrong"},
+    )
+    page = (
+        '<meta name="glossary-entry" content="draft-entry">'
+        '<meta name="glossary-verdict" content="retracted"><p>it was wrong</p>'
+    )
+    write(site, "glossary/draft-entry/index.html", page)
+    assert audit(site, tomb) == ()
+    write(site, "glossary/draft-entry/index.html", page + "answercanary")
+    assert codes(site, tomb) == {"audit-leak"}
+
+
+def test_an_empty_or_missing_tree_is_no_site(tmp_path: Path, expected: Expectation) -> None:
+    """A folder with nothing in it did not pass; it was not built."""
+    assert codes(tmp_path, expected) == {"audit-no-site"}
+    assert codes(tmp_path / "nothing", expected) == {"audit-no-site"}
+
+
+# ── traces ───────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("text", [DRAFT, KERNEL, PUBLIC])
+def test_every_trace_of_a_text_is_found_in_it(text: str) -> None:
+    """Looking for a text's own traces finds all of them, in either writing."""
+    searched = traces(text)
+    assert searched
+    for other in (text, text.upper(), f"before {text} after", text.replace(" ", "\n")):
+        assert hits(other, look_for(searched)) == searched
+
+
+def test_tables_and_short_words_leave_no_traces() -> None:
+    """Numbers and letters alone are nobody's."""
+    assert traces("32 0 0 64 170,720 if (i < n) { x = a[i]; }") == frozenset()
+
+
+def test_a_quoted_address_is_read_unescaped() -> None:
+    """Percent signs in an address hide nothing."""
+    read = " ".join(texts("x.html", urllib.parse.quote("a canary word").encode()))
+    assert "canary word" in read
