@@ -104,7 +104,7 @@ def make(*arguments: str) -> str:
         ("test", ["ci/venv.sh", "pip install", "ci/browser.sh", "-O -m pytest", "-m pytest"]),
         ("site", ["ci/venv.sh", "pip install", "mkdocs build"]),
         ("serve", ["ci/venv.sh", "pip install", "mkdocs serve"]),
-        ("check", ["ruff check", "ruff format --check", "mypy", "actionlint", "shellcheck"]),
+        ("check", ["ruff check", "ruff format --check", "ci/types.sh", "actionlint", "shellcheck"]),
     ],
 )
 def test_a_target_sets_itself_up(target: str, commands: list[str]) -> None:
