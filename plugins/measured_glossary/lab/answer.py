@@ -47,6 +47,7 @@ class ProbeAnswer(_Strict):
     line: int
     cases: list[dict[str, _Plain]]
     limit_s: float | int
+    tools: list[str]
 
 
 class ClaimAnswer(_Strict):
@@ -106,6 +107,19 @@ class CaseAnswer(_Strict):
     """Answer to `case`: how it ended, and the cells it left."""
 
     row: dict[str, _Plain]
+
+
+class SanitizedAnswer(_Strict):
+    """Answer to `sanitized`: how the case ended, and whether the tool was in its process."""
+
+    outcome: Annotated[str, Field(pattern=r"^(returned|cuda error \w+)$")]
+    watched: bool
+
+
+class AliveAnswer(_Strict):
+    """Answer to `alive`: whether the GPU did what it was told."""
+
+    alive: bool
 
 
 class ResultAnswer(_Strict):

@@ -7,12 +7,19 @@ problem that says how the worker ended and what it printed. Must not know what a
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from measured_glossary.lab.runner import WORKER, Model, Progress, Ran, run_worker
+from measured_glossary.lab.runner import (
+    START_LIMIT_S,
+    WORKER,
+    Model,
+    Progress,
+    Ran,
+    run_worker,
+)
 from measured_glossary.problem import Checked, Place, Problem
 
 Measure = Literal["auto", "live", "recorded"]
@@ -88,16 +95,33 @@ class Bench:
 
     def run(self, model: type[Model], mode: str, limit_s: float, **data: Any) -> Ran[Model]:
         """Run a worker, whatever becomes of it."""
+        return self.run_in(self.place(mode), model, mode, limit_s, **data)
+
+    def place(self, mode: str) -> Path:
+        """Make an empty folder for one worker."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix=f"{mode}-", dir=self.folder))
-        root = str(self.folder / FILES)
+        return Path(tempfile.mkdtemp(prefix=f"{mode}-", dir=self.folder))
+
+    def run_in(
+        self,
+        place: Path,
+        model: type[Model],
+        mode: str,
+        limit_s: float,
+        *,
+        under: Sequence[str] = (),
+        start_limit_s: float = START_LIMIT_S,
+        **data: Any,
+    ) -> Ran[Model]:
+        """Run a worker in a folder from `place`, started by the command `under`, if any."""
         return run_worker(
             model,
-            {"mode": mode, "root": root, "file": self.file, **data},
+            {"mode": mode, "root": str(self.folder / FILES), "file": self.file, **data},
             folder=place,
             limit_s=limit_s,
+            start_limit_s=start_limit_s,
             progress=self.progress,
-            command=self.settings.command,
+            command=(*under, *self.settings.command),
         )
 
     def answer_of(self, ran: Ran[Model], mode: str) -> Checked[Model]:

@@ -126,11 +126,18 @@ def effective_options(architecture: str, options: tuple[str, ...]) -> tuple[str,
 
 
 def compile_cubin(
-    files: Mapping[str, bytes], main: str, architecture: str, options: tuple[str, ...] = ()
+    files: Mapping[str, bytes],
+    main: str,
+    architecture: str,
+    options: tuple[str, ...] = (),
+    *,
+    line_info: bool = False,
 ) -> Checked[Cubin]:
     """Compile `main` from `files`, its closure, and from nothing else on this machine.
 
-    Errors become problems at their file and line; warnings stay in the `Cubin`'s log.
+    Errors become problems at their file and line; warnings stay in the `Cubin`'s log. With
+    `line_info` the cubin tells each instruction's source line, and this machine's folders with
+    it: for a sanitizer only, never for a digest.
     """
     nvrtc = _nvrtc()
     if nvrtc is None:
@@ -142,7 +149,8 @@ def compile_cubin(
     with tempfile.TemporaryDirectory(prefix="glossary-compile-") as folder:
         _write(Path(folder), files)
         include = f"--include-path={folder}"
-        given = (*effective_options(architecture, options), include)
+        lines = ("-lineinfo",) if line_info else ()
+        given = (*effective_options(architecture, options), include, *lines)
         code, log = _compile(nvrtc, f"{folder}/{main}", _lines(main, files[main]), given)
     log = log.replace(f"{folder}/", "").strip("\0 \n")
     if code is None:

@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeVar
 
 from measured_glossary.lab.table import Column, ColumnKind, Plain, Table, TableKind
@@ -21,6 +22,16 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # Names that an inline expression or an outcome table already uses.
 RESERVED = frozenset({"machine", "record", "reported", "outcome", "gpu", "sass"})
 OUTCOME_COLUMN = Column(name="outcome", label="Outcome", kind="outcome")
+
+# What a sanitizer probe's table has beside its author's key.
+TOOLS = ("racecheck", "synccheck", "memcheck", "initcheck")
+TOOL_COLUMN = Column(name="tool", label="Tool", kind="exact")
+SANITIZER_COLUMNS = (
+    Column(name="verdict", label="Verdict", kind="verdict"),
+    Column(name="errors", label="Errors", kind="findings"),
+    Column(name="warnings", label="Warnings", kind="findings"),
+    Column(name="reason", label="Why inconclusive", kind="exact"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +89,17 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """A probe: its empty table, its function and how to run it; `limit_s` bounds each case."""
+    """A probe: its empty table, its function and how to run it; `limit_s` bounds each case.
+
+    Each case of a sanitizer probe runs once under each of the `tools`.
+    """
 
     table: Table
     function: Callable[..., Any]
     line: int
     cases: tuple[dict[str, Plain], ...] = ()
     limit_s: float = 0
+    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +176,27 @@ class Experiment:
             limit_s=limit_s,
         )
 
+    def sanitizer(
+        self, tools: Sequence[str], cases: Sequence[Case], key: Columns, limit_s: float = 120
+    ) -> Callable[[Function], Function]:
+        """Declare a probe whose cases run under tools of compute-sanitizer, a process for each.
+
+        `probe(gpu, **case)` launches kernels on small grids, since the tools make them 10 to 100
+        times slower; it prints nothing and gives nothing back. A row is a case under a tool:
+        `verdict` (clean, findings or inconclusive), `errors` and `warnings`. A claim that reads an
+        inconclusive row is not checked.
+        """
+        return self._probe(
+            "sanitizer",
+            ("gpu", *key),
+            key,
+            {},
+            launches=1,
+            cases=tuple(dict(case) for case in cases),
+            limit_s=limit_s,
+            tools=_texts(tools),
+        )
+
     def claim(self, function: Function) -> Function:
         """Declare a claim: a function of tables, with plain asserts; its docstring is printed."""
         claim = Claim(
@@ -192,8 +228,7 @@ class Experiment:
         columns: Columns,
         *,
         launches: int = 0,
-        cases: tuple[dict[str, Plain], ...] = (),
-        limit_s: float = 0,
+        **how: Any,
     ) -> Callable[[Function], Function]:
         def declare(function: Function) -> Function:
             line = function.__code__.co_firstlineno
@@ -202,16 +237,21 @@ class Experiment:
                 kind=kind,
                 text=_sentence(function),
                 launches=launches,
-                key=_columns(key),
-                columns=((OUTCOME_COLUMN,) if kind == "outcome" else ()) + _columns(columns),
+                key=_columns(key) + ((TOOL_COLUMN,) if kind == "sanitizer" else ()),
+                columns=_ADDED.get(kind, ()) + _columns(columns),
             )
-            probe = Probe(table=table, function=function, line=line, cases=cases, limit_s=limit_s)
-            self.probes.append(probe)
+            self.probes.append(Probe(table=table, function=function, line=line, **how))
             self._faults += _form_faults(line, {**key, **columns})
             self._faults += _signature_faults(line, function, parameters)
             return function
 
         return declare
+
+
+_ADDED: Mapping[TableKind, tuple[Column, ...]] = {
+    "outcome": (OUTCOME_COLUMN,),
+    "sanitizer": SANITIZER_COLUMNS,
+}
 
 
 # ── what is wrong with a declaration ─────────────────────────────────────────────────────────
@@ -261,15 +301,16 @@ def _probe_faults(probe: Probe) -> Iterator[Fault]:
     table = probe.table
     yield from _name_faults(table.name, "probe", probe.line)
     yield from _text_faults(table.name, table.text, "what one row is", probe.line)
-    for message, hint in [*_key_faults(table), *_number_faults(probe), *_case_faults(probe)]:
+    found = (_key_faults(table), _number_faults(probe), _case_faults(probe), _tool_faults(probe))
+    for message, hint in chain(*found):
         yield Fault(line=probe.line, code="probe-declaration", message=message, hint=hint)
     for column in table.all_columns:
-        if column is not OUTCOME_COLUMN:
+        if column not in (TOOL_COLUMN, *_ADDED.get(table.kind, ())):
             yield from _name_faults(column.name, "column", probe.line)
 
 
 def _key_faults(table: Table) -> Iterator[tuple[str, str]]:
-    if not table.key:
+    if not set(table.key) - {TOOL_COLUMN}:
         yield f"{table.name} has no key", 'write key={"threads": exact("Threads")}'
     if not table.columns:
         yield f"{table.name} has no columns", 'write columns={"wrong": racy("Wrong elements")}'
@@ -286,13 +327,13 @@ def _number_faults(probe: Probe) -> Iterator[tuple[str, str]]:
     if probe.table.kind != "static" and (type(launches) is not int or launches < 1):
         yield f"launches is {launches!r}, expected a whole number above zero", "launches=1000"
     is_limit = isinstance(limit_s, int | float) and 0 < limit_s <= 600
-    if probe.table.kind == "outcome" and not is_limit:
+    if probe.table.kind in _ADDED and not is_limit:
         yield f"limit_s is {limit_s!r}, expected seconds, at most 600", "limit_s=10"
 
 
 def _case_faults(probe: Probe) -> Iterator[tuple[str, str]]:
-    names = {column.name for column in probe.table.key}
-    if probe.table.kind == "outcome" and not probe.cases:
+    names = {column.name for column in probe.table.key if column is not TOOL_COLUMN}
+    if probe.table.kind in _ADDED and not probe.cases:
         yield f"{probe.table.name} has no cases", 'write cases=[{"threads": 16}]'
     for case in probe.cases:
         if case.keys() != names:
@@ -300,6 +341,14 @@ def _case_faults(probe: Probe) -> Iterator[tuple[str, str]]:
             yield f"the case {case!r} does not give exactly the key: {keys}", "give each of them"
         if not all(isinstance(value, bool | int | float | str) for value in case.values()):
             yield f"the case {case!r} has a value that is no number and no text", "use plain data"
+
+
+def _tool_faults(probe: Probe) -> Iterator[tuple[str, str]]:
+    if probe.table.kind == "sanitizer" and not probe.tools:
+        yield f"{probe.table.name} names no tool", 'write tools=["racecheck"]'
+    for tool in probe.tools:
+        if tool not in TOOLS:
+            yield f"there is no tool {tool!r}", f"the tools are {', '.join(TOOLS)}"
 
 
 def _claim_faults(claim: Claim, probes: Iterable[Probe]) -> Iterator[Fault]:

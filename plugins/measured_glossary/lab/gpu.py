@@ -56,6 +56,10 @@ class Gpu:
         """Give a device attribute by its CUDA name: `MultiProcessorCount`."""
         return int(self.cupy.cuda.Device().attributes[name])
 
+    def answers(self) -> bool:
+        """Say whether a trivial launch writes what it should."""
+        return int(self.cupy.full(1, 7, self.cupy.uint32)[0]) == 7
+
     def check(self) -> None:
         """Wait until all launches have ended; a CUDA error is raised here."""
         self.cupy.cuda.Device().synchronize()

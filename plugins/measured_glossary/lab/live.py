@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import measured_glossary
-from measured_glossary.lab.answer import CaseAnswer, Means, Measured, ProbeAnswer
+from measured_glossary.lab.answer import Means, Measured
 from measured_glossary.lab.bench import Bench, Settings
+from measured_glossary.lab.cases import outcome_tables
 from measured_glossary.lab.compile import effective_options
 from measured_glossary.lab.declared import Built, Declared, checked_tables
+from measured_glossary.lab.inspection import inspect
 from measured_glossary.lab.record import (
     SCHEMA,
     Machine,
@@ -24,13 +26,9 @@ from measured_glossary.lab.record import (
     read_record,
     write_record,
 )
-from measured_glossary.lab.table import Plain, Table, from_data
+from measured_glossary.lab.table import Table
 from measured_glossary.problem import Checked
 from measured_glossary.source import canonical_json, read
-
-Row = dict[str, Plain]
-
-ENDINGS = ("hung", *(f"crashed (SIG{name})" for name in ("ABRT", "BUS", "FPE", "ILL", "SEGV")))
 
 
 def measure_live(
@@ -43,9 +41,10 @@ def measure_live(
         "launches": bench.settings.launches,
     }
     measured = _runtime_tables(bench, declared, request)
-    outcomes = _outcome_tables(bench, declared, request)
-    problems = (*measured.problems, *outcomes.problems)
-    if measured.value is None or outcomes.value is None:
+    outcomes = outcome_tables(bench, declared, request)
+    inspected = inspect(bench, declared, built, machine.architecture)
+    problems = (*measured.problems, *outcomes.problems, *inspected.problems)
+    if measured.value is None or outcomes.value is None or inspected.value is None:
         return Checked(value=None, problems=problems)
     run, runtime = measured.value
     record = Record(
@@ -53,14 +52,15 @@ def measure_live(
         machine=machine,
         captured=run.captured,
         inputs=declared.inputs,
-        toolchain={**built.toolchain, **run.toolchain},
+        toolchain={**built.toolchain, **run.toolchain, **inspected.value.toolchain},
         options=effective_options(machine.architecture, declared.options),
         seed=bench.settings.seed,
-        tables=_in_order(declared, (*runtime, *outcomes.value)),
+        tables=_in_order(declared, (*runtime, *outcomes.value, *inspected.value.tables)),
         conditions={
             when: state.model_dump(exclude_none=True) for when, state in run.conditions.items()
         },
         evidence={"sass": built.digests},
+        findings=inspected.value.findings,
     )
     return check_record(record)
 
@@ -82,46 +82,6 @@ def _runtime_tables(
 def _in_order(declared: Declared, tables: tuple[Table, ...]) -> tuple[Table, ...]:
     names = [table.name for table in declared.measured]
     return tuple(sorted(tables, key=lambda table: names.index(table.name)))
-
-
-# ── outcomes ─────────────────────────────────────────────────────────────────────────────────
-
-
-def _outcome_tables(
-    bench: Bench, declared: Declared, request: Mapping[str, Any]
-) -> Checked[tuple[Table, ...]]:
-    probes = [probe for probe in declared.probes if probe.table.kind == "outcome"]
-    done = [_outcome_table(bench, probe, request) for probe in probes]
-    problems = tuple(problem for each in done for problem in each.problems)
-    tables = tuple(each.value for each in done if each.value is not None)
-    return Checked(value=None if problems else tables, problems=problems)
-
-
-def _outcome_table(bench: Bench, probe: ProbeAnswer, request: Mapping[str, Any]) -> Checked[Table]:
-    rows = []
-    for index in range(len(probe.cases)):
-        row = _case(bench, probe, index, request)
-        if row.value is None:
-            return Checked(value=None, problems=row.problems)
-        rows.append(row.value)
-        bench.progress(probe.table.name, index + 1, len(probe.cases))
-    return Checked(value=from_data({**probe.table.model_dump(), "rows": rows}))
-
-
-def _case(bench: Bench, probe: ProbeAnswer, index: int, request: Mapping[str, Any]) -> Checked[Row]:
-    """Run one case: hanging or crashing once its work had begun is its outcome.
-
-    Being killed from outside, or leaving with a status, is not: no kernel does that.
-    """
-    more = {"probe": probe.table.name, "case": index}
-    ran = bench.run(CaseAnswer, "case", probe.limit_s, **request, **more)
-    if ran.begun and ran.outcome in ENDINGS:
-        empty: Row = {column.name: None for column in probe.table.columns}
-        return Checked(value={**probe.cases[index], **empty, "outcome": ran.outcome})
-    answer = bench.answer_of(ran, f"case {index + 1} of {probe.table.name}")
-    if answer.value is None:
-        return Checked(value=None, problems=answer.problems)
-    return Checked(value=answer.value.row)
 
 
 # ── remembering ──────────────────────────────────────────────────────────────────────────────

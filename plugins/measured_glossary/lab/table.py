@@ -377,7 +377,7 @@ class Rows:
         if len(found) == 1:
             return Row(self.table, found[0])
         count = "no row" if not found else f"{len(found)} rows, not one,"
-        raise TableError(f"{self.table.name} has {count} with {_pairs(key)}; {self._existing()}")
+        raise TableError(f"{self.table.name} has {count} with {pairs(key)}; {self._existing()}")
 
     def where(self, predicate: Callable[[Row], bool] | None = None, /, **key: Plain) -> Rows:
         """Give the rows with these values of the key for which `predicate` holds.
@@ -388,7 +388,7 @@ class Rows:
         kept = tuple(r for r in rows if predicate is None or predicate(Row(self.table, r)))
         if kept:
             return Rows(replace(self.table, rows=kept))
-        raise TableError(f"{self.table.name} has no row with {_pairs(key)}; {self._existing()}")
+        raise TableError(f"{self.table.name} has no row with {pairs(key)}; {self._existing()}")
 
     def __iter__(self) -> Iterator[Row]:
         """Go through the rows in the order they were measured."""
@@ -430,10 +430,11 @@ def wrapped(column: Column, cell: Cell) -> Any:
 
 
 def _selection(key: tuple[Column, ...], row: dict[str, Cell]) -> str:
-    return _pairs({column.name: row[column.name] for column in key})
+    return pairs({column.name: row[column.name] for column in key})
 
 
-def _pairs(values: dict[str, Any]) -> str:
+def pairs(values: dict[str, Any]) -> str:
+    """Print values of a key: `threads=32, tool='racecheck'`."""
     return ", ".join(f"{name}={value!r}" for name, value in values.items()) or "that"
 
 

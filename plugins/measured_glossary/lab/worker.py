@@ -25,7 +25,16 @@ from measured_glossary.lab.experiment import Claim, Experiment, Probe
 from measured_glossary.lab.protocol import RESULT, SCHEMA, event_line
 from measured_glossary.lab.refutation import explain, last_frame
 from measured_glossary.lab.sass import Kernel, Sass
-from measured_glossary.lab.table import Cell, Rows, Table, faults, from_data, plain, to_data
+from measured_glossary.lab.table import (
+    Cell,
+    Inconclusive,
+    Rows,
+    Table,
+    faults,
+    from_data,
+    plain,
+    to_data,
+)
 from measured_glossary.problem import Checked, Place, Problem, to_json
 
 Request = dict[str, Any]
@@ -40,7 +49,7 @@ def main(arguments: list[str]) -> int:
     path = Path(arguments[0])
     request = json.loads(path.read_text(encoding="utf-8"))
     _limit_memory(request.get("memory_bytes"))
-    if request["mode"] != "case":  # its time is the launch's, not that of loading CuPy
+    if request["mode"] not in ("case", "sanitized"):  # their time is that of the launch alone
         _begin()
     answer = MODES[request["mode"]](request)
     result = {
@@ -170,6 +179,7 @@ def _description(experiment: Experiment) -> Value:
                 "line": probe.line,
                 "cases": list(probe.cases),
                 "limit_s": probe.limit_s,
+                "tools": list(probe.tools),
             }
             for probe in experiment.probes
         ],
@@ -205,7 +215,8 @@ def compile_sources(request: Request) -> Checked[Value]:
 def _compile(compiler: Any, request: Request, source: str, architecture: str) -> Checked[Value]:
     root, folder = Path(request["root"]), Path(request["folder"])
     files = {name: (root / name).read_bytes() for name in request["files"][source]}
-    cubin = compiler.compile_cubin(files, source, architecture, tuple(request["options"]))
+    options, line_info = tuple(request["options"]), request.get("line_info", False)
+    cubin = compiler.compile_cubin(files, source, architecture, options, line_info=line_info)
     if cubin.value is None:
         return Checked(value=None, problems=cubin.problems)
     sass = compiler.disassemble(cubin.value, source)
@@ -301,8 +312,7 @@ def case(request: Request) -> Checked[Value]:
     author = loaded.value
     if author is None:
         return Checked(value=None, problems=loaded.problems)
-    probe = next(p for p in author.experiment.probes if p.table.name == request["probe"])
-    values = probe.cases[request["case"]]
+    probe, values = _asked_case(author, request)
     gpu = _gpu(request, probe.table)
     _begin()
     try:
@@ -315,6 +325,11 @@ def case(request: Request) -> Checked[Value]:
         problem = author.problem(probe.line, "probe-row", message)
         return Checked(value=None, problems=(problem,))
     return _case_row(author, probe, {**values, **(cells or {}), "outcome": "returned"})
+
+
+def _asked_case(author: _Author, request: Request) -> tuple[Probe, dict[str, Any]]:
+    probe = next(p for p in author.experiment.probes if p.table.name == request["probe"])
+    return probe, probe.cases[request["case"]]
 
 
 def _failed_case(
@@ -336,6 +351,46 @@ def _case_row(author: _Author, probe: Probe, row: dict[str, Any]) -> Checked[Val
     if checked.value is None:
         return Checked(value=None, problems=checked.problems)
     return Checked(value={"row": to_data(checked.value)["rows"][0]})
+
+
+def sanitized(request: Request) -> Checked[Value]:
+    """Run one case of a sanitizer probe; what the tool around this process saw, it says itself.
+
+    The request's `proof` is printed when the work has ended, by this process and no other.
+    """
+    from measured_glossary.lab.gpu import cuda_error
+
+    loaded = _load(request)
+    author = loaded.value
+    if author is None:
+        return Checked(value=None, problems=loaded.problems)
+    probe, values = _asked_case(author, request)
+    gpu = _gpu(request, probe.table)
+    _begin()
+    outcome = "returned"
+    try:
+        probe.function(gpu, **values)
+        gpu.check()
+        sys.stdout.write(f"{request['proof']}\n")
+    except BaseException as error:
+        if not (name := cuda_error(error)):  # synccheck ends the context: that is no fault here
+            problem = _error(author.file, "probe-error", error, probe.line)
+            return Checked(value=None, problems=(problem,))
+        outcome = f"cuda error {name}"
+    return Checked(value={"outcome": outcome, "watched": _is_watched()})
+
+
+def _is_watched() -> bool:
+    """Say whether compute-sanitizer's library is in this process."""
+    maps = Path("/proc/self/maps")
+    return maps.is_file() and "libsanitizer-collection" in maps.read_text(encoding="utf-8")
+
+
+def alive(request: Request) -> Checked[Value]:
+    """Launch something on the GPU and look at what it wrote."""
+    from measured_glossary.lab.gpu import Gpu
+
+    return Checked(value={"alive": Gpu([], seed=0, launches=1).answers()})
 
 
 def _gpu(request: Request, table: Table) -> Any:
@@ -447,6 +502,8 @@ def _check(
         return _result(claim, "not checked here", "; ".join(dict.fromkeys(details)), claim.line)
     try:
         claim.function(*(rows[name] for name in claim.tables))
+    except Inconclusive as error:
+        return _result(claim, "not checked here", str(error), claim.line)
     except AssertionError as error:
         line, detail = explain(error, author.file, author.text, claim.line, _evaluate)
         return _result(claim, "refuted", detail, line)
@@ -491,6 +548,8 @@ MODES: dict[str, Callable[[Request], Checked[Value]]] = {
     "static": static,
     "run": run,
     "case": case,
+    "sanitized": sanitized,
+    "alive": alive,
     "check": check,
     "means": means,
 }

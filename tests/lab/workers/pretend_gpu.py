@@ -1,7 +1,7 @@
 """The real worker with a pretended GPU and compiler: `pretend_gpu.py NAME… REQUEST.json`.
 
-Each NAME takes something away or changes it: `no-gpu`, `no-compiler`, `other-driver`. Everything
-between the pretended parts and the author's file is the code that runs in earnest.
+Each NAME takes something away or changes it: `no-gpu`, `no-compiler`, `other-driver`, `lost-gpu`.
+Everything between the pretended parts and the author's file is the code that runs in earnest.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Gpu:
         *,
         seed: int,
         launches: int,
-        progress: Callable[[int, int], None],
+        progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> None:
         self.text = "".join(path.read_text(encoding="utf-8") for path in cubins)
         self.seed, self.launches, self.progress = seed, launches, progress
@@ -46,6 +46,10 @@ class Gpu:
     def fail(self, name: str) -> None:
         """Raise a CUDA error, as a launch would."""
         raise CUDARuntimeError(f"{name}: unspecified")
+
+    def answers(self) -> bool:
+        """Answer, unless the GPU is pretended to be lost."""
+        return "lost-gpu" not in CHANGES
 
     def check(self) -> None:
         """Wait for nothing."""

@@ -1,0 +1,221 @@
+"""Sanitizer probes: each case under each of its tools, in a process of its own.
+
+Comes in: a declared and compiled experiment. Goes out: tables of verdicts, and what was found. Must
+not know how a tool's report is read, nor let a tool that is missing or fails pass for a clean one.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from measured_glossary.lab import sanitizer
+from measured_glossary.lab.answer import Compiled, ProbeAnswer, SanitizedAnswer
+from measured_glossary.lab.bench import Bench
+from measured_glossary.lab.cases import ENDINGS, Ended, Job, side_by_side
+from measured_glossary.lab.declared import Built, Declared
+from measured_glossary.lab.record import Finding
+from measured_glossary.lab.runner import Ran
+from measured_glossary.lab.sanitizer import Output, Report, Sanitizer
+from measured_glossary.lab.table import Plain, Table, from_data, pairs
+from measured_glossary.problem import Checked
+
+START_LIMIT_S = 180  # a tool makes loading CuPy slow as well
+MAX_REPORT_BYTES = 64 << 20
+MISSING = "compute-sanitizer is not installed"
+OTHER_CODE = "line information changes the machine code"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspected:
+    """The tables of all sanitizer probes, what was found, and the version of compute-sanitizer."""
+
+    tables: tuple[Table, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    toolchain: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """One case of one probe under one tool; `number` tells it from those under way beside it."""
+
+    probe: ProbeAnswer
+    case: int
+    tool: str
+    number: int
+
+    @property
+    def key(self) -> dict[str, Plain]:
+        return {**self.probe.cases[self.case], "tool": self.tool}
+
+
+def inspect(
+    bench: Bench, declared: Declared, built: Built, architecture: str
+) -> Checked[Inspected]:
+    """Run every sanitizer probe of an experiment; where there is none, nothing is done."""
+    runs = tuple(_runs(declared))
+    if not runs:
+        return Checked(value=Inspected())
+    tool = sanitizer.find()
+    if tool is None:
+        reports = tuple(sanitizer.inconclusive(MISSING) for _ in runs)
+        return Checked(value=_inspected(declared, runs, reports, {}))
+    cubins = _with_lines(bench, declared, built, architecture)
+    if cubins.value is None:
+        return Checked(value=None, problems=cubins.problems)
+    jobs = [
+        Job(
+            task=run.probe.table.name,
+            run=partial(_watched, bench, declared, tool, cubins.value, run),
+        )
+        for run in runs
+    ]
+    done = side_by_side(bench, jobs)
+    problems = tuple(problem for each in done for problem in each.problems)
+    if problems:
+        return Checked(value=None, problems=problems)
+    reports = tuple(each.value for each in done if each.value is not None)
+    toolchain = {"compute-sanitizer": tool.version}
+    return Checked(value=_inspected(declared, runs, reports, toolchain))
+
+
+def _runs(declared: Declared) -> Iterator[_Run]:
+    probes = (probe for probe in declared.probes if probe.table.kind == "sanitizer")
+    wanted = ((p, case, tool) for p in probes for case in range(len(p.cases)) for tool in p.tools)
+    for number, (probe, case, tool) in enumerate(wanted):
+        yield _Run(probe=probe, case=case, tool=tool, number=number)
+
+
+# ── one run ──────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cubins:
+    """Cubins with line information; `same`: the machine code is the one that is measured."""
+
+    files: tuple[str, ...]
+    same: bool
+
+
+def _with_lines(
+    bench: Bench, declared: Declared, built: Built, architecture: str
+) -> Checked[_Cubins]:
+    """Compile once more, so that a tool can name source lines; the code must stay the same."""
+    folder = bench.place("lines")
+    answer = bench.ask(
+        Compiled,
+        "compile",
+        bench.settings.limits.compile_s,
+        folder=str(folder),
+        files={name: list(files) for name, files in sorted(declared.closures.items())},
+        architectures=[architecture],
+        options=list(declared.options),
+        line_info=True,
+    )
+    if answer.value is None:
+        return Checked(value=None, problems=answer.problems)
+    cubins = answer.value.cubins
+    digests = {f"{each.architecture} {each.source}": each.sass_sha256 for each in cubins}
+    same = digests.items() <= dict(built.digests).items()
+    files = tuple(str(folder / each.cubin) for each in cubins)
+    return Checked(value=_Cubins(files=files, same=same))
+
+
+def _watched(
+    bench: Bench, declared: Declared, tool: Sanitizer, cubins: _Cubins, run: _Run
+) -> Ended[Report]:
+    """Run one case under one tool and read what the tool wrote."""
+    place, proof = bench.place("sanitized"), f"ran {secrets.token_hex(16)}"
+    ran = bench.run_in(
+        place,
+        SanitizedAnswer,
+        "sanitized",
+        run.probe.limit_s,
+        under=tool.command(run.tool, place, run.number),
+        start_limit_s=START_LIMIT_S,
+        cubins=list(cubins.files),
+        seed=bench.settings.seed,
+        probe=run.probe.table.name,
+        case=run.case,
+        proof=proof,
+    )
+    abruptly = ran.answer.value is None or ran.answer.value.outcome != "returned"
+    if ran.answer.problems:
+        return Ended(given=Checked(value=None, problems=ran.answer.problems), abruptly=abruptly)
+    report = _report(run.tool, ran, place, proof, declared)
+    if not cubins.same:
+        report = sanitizer.inconclusive(OTHER_CODE)
+    return Ended(given=Checked(value=report), abruptly=abruptly)
+
+
+def _report(
+    tool: str, ran: Ran[SanitizedAnswer], place: Path, proof: str, declared: Declared
+) -> Report:
+    answer = ran.answer.value
+    output = Output(
+        log=_text(place / sanitizer.LOG),
+        xml=_text(place / sanitizer.XML),
+        proved=proof in ran.log.splitlines() and answer is not None,
+        watched=answer is not None and answer.watched,
+    )
+    report = sanitizer.read_report(tool, output, declared.files)
+    if report.verdict == "inconclusive" and ran.outcome in ENDINGS:
+        return sanitizer.inconclusive(f"{report.reason}; it was {ran.outcome} under the tool")
+    return report
+
+
+def _text(path: Path) -> str:
+    if not path.is_file() or path.stat().st_size > MAX_REPORT_BYTES:
+        return ""
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+# ── tables ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _inspected(
+    declared: Declared,
+    runs: tuple[_Run, ...],
+    reports: tuple[Report, ...],
+    toolchain: Mapping[str, str],
+) -> Inspected:
+    rows: dict[str, list[dict[str, Plain]]] = {}
+    for run, report in zip(runs, reports, strict=True):
+        rows.setdefault(run.probe.table.name, []).append(_row(run, report))
+    tables = (
+        from_data({**probe.table.model_dump(), "rows": rows[probe.table.name]})
+        for probe in declared.probes
+        if probe.table.kind == "sanitizer"
+    )
+    findings = (
+        finding
+        for run, report in zip(runs, reports, strict=True)
+        for finding in _found(run, report)
+    )
+    return Inspected(tables=tuple(tables), findings=tuple(findings), toolchain=toolchain)
+
+
+def _row(run: _Run, report: Report) -> dict[str, Plain]:
+    return {
+        **run.key,
+        "verdict": report.verdict,
+        "errors": report.errors,
+        "warnings": report.warnings,
+        "reason": report.reason,
+    }
+
+
+def _found(run: _Run, report: Report) -> Iterator[Finding]:
+    for each in report.reported:
+        yield Finding(
+            table=run.probe.table.name,
+            row=pairs(run.key),
+            severity=each.severity,
+            kind=each.kind,
+            count=each.count,
+            kernel=each.kernel,
+            lines=each.lines,
+        )
