@@ -10,7 +10,8 @@ export GLOSSARY_MEASURE=recorded
 make check
 make test
 .venv/bin/glossary check --format "${FORMAT:-text}"
+.venv/bin/glossary people lint --registry-from "$base"
 .venv/bin/glossary verify --registry-from "$base"
 make preview
 make site
-.venv/bin/glossary audit site
+.venv/bin/glossary audit site --registry-from "$base"

@@ -268,7 +268,8 @@ def test_a_pull_request_is_judged_by_the_base_branch() -> None:
     run = next(step for step in steps if "pull-request.sh" in step.get("run", ""))
     assert run["env"]["BASE"] == "${{ github.base_ref }}"
     text = (ROOT / "ci" / "pull-request.sh").read_text(encoding="utf-8")
-    assert 'verify --registry-from "$base"' in text
+    for command in ("people lint", "verify", "audit site"):
+        assert f'glossary {command} --registry-from "$base"' in text
     assert "GLOSSARY_MEASURE=recorded" in text
 
 
