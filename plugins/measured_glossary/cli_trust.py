@@ -100,9 +100,9 @@ def _add_signing(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         commands, "request-review", run_request, "make a bundle for an outside reviewer"
     )
     made.add_argument("entry")
-    made.add_argument("--of", required=True, metavar="ID", help="the reviewer's id in the registry")
+    made.add_argument("--of", default="", metavar="ID", help="the reviewer, once registered")
     made.add_argument("--scope", default=",".join(PARTS), help="what is asked; default: all")
-    made.add_argument("--output", type=Path, help="default: review-ENTRY-ID.zip")
+    made.add_argument("--output", type=Path, help="default: review-ENTRY.zip")
 
 
 def _extend_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -410,23 +410,27 @@ def run_request(arguments: argparse.Namespace) -> int:
     glossary = build(arguments)
     entry = entry_of(glossary, arguments.entry)
     evidence = evidence_of(glossary, entry)
+    reviewer = arguments.of or evidence.nominated
+    is_known = glossary.registry.person(reviewer) is not None
+    if arguments.of and not is_known:
+        print(f"{reviewer} is not registered yet, so there is no statement for them to sign yet")
     statement = Statement(
         project=glossary.registry.project,
         entry=entry.id,
         said="review",
-        person=arguments.of,
+        person=reviewer,
         date=today(),
         subjects=subjects(evidence.subjects),
         scope=_parts(arguments.scope),
         records=_records(glossary, entry),
     )
-    made = bundle(evidence.subjects, statement)
-    output = arguments.output or Path(f"review-{entry.id}-{arguments.of}.zip")
+    asked = statement if is_known else None
+    made = bundle(entry.id, glossary.registry.project, evidence.subjects, asked)
+    output = arguments.output or Path(f"review-{entry.id}.zip")
     output.write_bytes(made)
-    print(f"wrote {output} (SHA-256 {digest(made)}); its README.txt says how to sign")
-    if glossary.registry.person(arguments.of) is None:
-        print(f"{arguments.of} is not in the registry: glossary people add {arguments.of}, first")
-    print(f"when the .sig file is back: glossary verify {entry.id}")
+    print(f"wrote {output} (SHA-256 {digest(made)}); its README.txt says what to do")
+    back = f"glossary verify {entry.id}" if is_known else f"glossary people add {reviewer or 'ID'}"
+    print(f"when the answer is back: {back}")
     return 0
 
 

@@ -426,7 +426,7 @@ ATTACKS: dict[str, tuple[Attack, str]] = {
         _key_days("reviewer", not_after="2026-11-20"), "expired-key"),
     "a key that is not valid yet": (_key_days("reviewer", not_before="2026-12-01"), "early-key"),
     "a backdated statement": (
-        lambda w: w.sign("review", "reviewer", date=datetime.date(2025, 12, 31)), "backdated"),
+        lambda w: w.sign("review", "reviewer", date=datetime.date(2025, 12, 31)), "backdated-statement"),
     "a statement backdated into an expired key's days": (
         lambda w: (_key_days("reviewer", not_after="2026-06-30")(w), w.sign(
             "review", "reviewer", date=datetime.date(2026, 6, 1))), "expired-key"),

@@ -214,7 +214,7 @@ def _is_dated(signed: Signed, bound: Bound) -> Iterator[Fault]:
         yield Fault("future-date", message, "set the clock right and sign again")
     if date < key.not_before:
         message = f"is dated {date}, before its key's first day, {key.not_before}"
-        yield Fault("backdated", message, "sign again, with today's date")
+        yield Fault("backdated-statement", message, "sign again, with today's date")
 
 
 def _is_another_person(signed: Signed, bound: Bound) -> Iterator[Fault]:
