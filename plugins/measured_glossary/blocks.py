@@ -444,8 +444,8 @@ def _diagram(asked: Asked) -> Checked[str]:
         hint = f"the presets are: {', '.join(moments())}"
         return _refuse(asked, "unknown-preset", f"there is no preset {unknown[0]!r}", hint)
     pictures = still([first, *(name for name in presets if name != first)])
-    values = {"name": DIAGRAM, "preset": first, "pictures": pictures, "alt": declared.alt}
-    return Checked(value=fill("diagram.html", **values))
+    values = {"preset": first, "presets": presets, "pictures": pictures, "alt": declared.alt}
+    return Checked(value=fill("diagram.html", name=DIAGRAM, **values))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,7 +69,6 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
             self.started = pipeline.start(root, settings)
         config.watch.extend(str(root / name) for name in WATCHED if (root / name).is_dir())
         config.extra_css.extend(website.STYLESHEETS)
-        config.extra_javascript.extend(website.SCRIPTS)
         return config
 
     def on_pre_build(self, *, config: MkDocsConfig) -> None:

@@ -24,7 +24,7 @@ from measured_glossary.trust.folder import ENTRIES, EntryFolder
 EXPERIMENTS = "experiments"
 ASSETS = "assets/measured-glossary"
 STYLESHEETS = (f"{ASSETS}/glossary.css",)
-SCRIPTS = (f"{ASSETS}/tile-lifecycle.js",)
+SCRIPT = f"{ASSETS}/tile-lifecycle.js"  # loaded by the pages that show the diagram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +172,7 @@ def _experiments(glossary: Glossary) -> Iterator[Output]:
 def _assets() -> Iterator[Output]:
     css = resources.files("measured_glossary") / "assets" / "glossary.css"
     yield Output(uri=STYLESHEETS[0], content=css.read_bytes(), is_public=True)
-    yield Output(uri=SCRIPTS[0], content=script(), is_public=True)
+    yield Output(uri=SCRIPT, content=script(), is_public=True)
 
 
 # ── a page's head ────────────────────────────────────────────────────────────────────────────
