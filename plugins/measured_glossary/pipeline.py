@@ -63,8 +63,8 @@ class Started:
     """A build under way: the entries are read, their experiments run."""
 
     root: Path
-    settings: Settings
     project: Project
+    registry: Registry
     drafts: tuple[Draft, ...]
     studies: Studies
 
@@ -87,6 +87,11 @@ class Judged:
     def entry(self) -> Entry | None:
         """The parsed entry, where it could be parsed."""
         return self.draft.entry
+
+    @property
+    def uses_claims(self) -> bool:
+        """Whether the entry rests on anything measured."""
+        return self.entry is not None and bool(self.entry.front.claims)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,12 +125,13 @@ def build(root: Path, settings: Settings, today: date) -> Glossary:
 def start(root: Path, settings: Settings) -> Started:
     """Read the entries and set their experiments running."""
     project = _required(read_project(root))
+    registry = judging_registry(root, settings)
     drafts = tuple(_read_entry(root, entry_id) for entry_id in entry_ids(root))
     wanted = {name for draft in drafts if draft.entry for name in draft.entry.front.experiments}
     return Started(
         root=root,
-        settings=settings,
         project=project,
+        registry=registry,
         drafts=drafts,
         studies=start_studies(root, sorted(wanted), settings.lab),
     )
@@ -133,28 +139,18 @@ def start(root: Path, settings: Settings) -> Started:
 
 def finish(started: Started, today: date) -> Glossary:
     """Wait for the experiments and judge every entry."""
-    registry = judging_registry(started.root, started.settings)
     studies = {study.id: study for study in started.studies.collect()}
-    ids = frozenset(draft.id for draft in started.drafts)
-    judge = partial(_judge, started, studies=studies, registry=registry, ids=ids, today=today)
+    judge = partial(_judge, started, studies=studies, today=today)
     return Glossary(
         root=started.root,
         project=started.project,
-        registry=registry,
+        registry=started.registry,
         entries=tuple(judge(draft) for draft in started.drafts),
         studies=studies,
     )
 
 
-def _judge(
-    started: Started,
-    draft: Draft,
-    *,
-    studies: Mapping[str, Study],
-    registry: Registry,
-    ids: frozenset[str],
-    today: date,
-) -> Judged:
+def _judge(started: Started, draft: Draft, *, studies: Mapping[str, Study], today: date) -> Judged:
     if draft.entry is None or draft.folder is None:
         return Judged(draft=draft, verdict=gate.unreadable(draft.problems))
     entry = draft.entry
@@ -165,8 +161,10 @@ def _judge(
         repository=started.project.repository,
     )
     body = page.expand(entry, evidence)
-    faults = (*draft.problems, *body.problems, *_unknown_entries(entry, ids))
-    signed = signoff.judge(signing_evidence(draft, used), registry, today)
+    # What a body asks of an experiment that cannot be read is not wrong yet.
+    told = () if any(map(gate.is_broken, used)) else body.problems
+    faults = (*draft.problems, *told, *_unknown_entries(started, entry))
+    signed = signoff.judge(signing_evidence(draft, used), started.registry, today)
     verdict = gate.decide(entry, faults, used, signed)
     return Judged(draft=draft, verdict=verdict, signoff=signed, body=body.value or "")
 
@@ -201,12 +199,20 @@ def _read_entry(root: Path, entry_id: str) -> Draft:
     if folder.value is None:
         return Draft(id=entry_id, problems=folder.problems)
     if file not in folder.value.files:
-        missing = Problem(place=Place(file), code="missing-file", message="there is no such file")
-        return Draft(id=entry_id, problems=(missing,))
+        return Draft(id=entry_id, problems=(_no_entry_file(file),))
     source = decode(file, folder.value.files[file])
     entry = parse(entry_id, source.value) if source.value else Checked(value=None)
     problems = (*source.problems, *entry.problems)
     return Draft(id=entry_id, entry=entry.value, folder=folder.value, problems=problems)
+
+
+def _no_entry_file(file: str) -> Problem:
+    return Problem(
+        place=Place(file),
+        code="missing-file",
+        message="there is no such file",
+        hint=f"every folder of {ENTRIES}/ is an entry: write its entry.md, or delete the folder",
+    )
 
 
 def signing_evidence(draft: Draft, studies: Sequence[Study]) -> signoff.Evidence:
@@ -225,7 +231,8 @@ def signing_evidence(draft: Draft, studies: Sequence[Study]) -> signoff.Evidence
     )
 
 
-def _unknown_entries(entry: Entry, ids: frozenset[str]) -> list[Problem]:
+def _unknown_entries(started: Started, entry: Entry) -> list[Problem]:
+    ids = {draft.id for draft in started.drafts}
     return [
         Problem(
             place=entry.located.place(("related", index)),

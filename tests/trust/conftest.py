@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from trust_keys import TestKey, keygen, security_key
-from trust_world import World, complete_world
+from trust.trust_keys import TestKey, keygen, security_key
+from trust.trust_world import World, complete_world
 
 KEY_OPTIONS = {
     "author": ("-t", "ed25519"),

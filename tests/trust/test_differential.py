@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from test_sshsig import ARMORS, BLOBS, BODIES, FLAGS, KINDS, MESSAGE, SPACE, code, with_body
-from trust_keys import (
+from trust.test_sshsig import ARMORS, BLOBS, BODIES, FLAGS, KINDS, MESSAGE, SPACE, code, with_body
+from trust.trust_keys import (
     TestKey,
     armored,
     mpint,

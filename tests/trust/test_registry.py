@@ -6,8 +6,8 @@ import datetime
 from collections.abc import Callable
 
 import pytest
-from trust_keys import TestKey, security_key
-from trust_world import World, person, unsigned_world
+from trust.trust_keys import TestKey, security_key
+from trust.trust_world import World, person, unsigned_world
 
 from measured_glossary.problem import Checked, Place
 from measured_glossary.source import Source, decode

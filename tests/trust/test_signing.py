@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from trust_keys import TestKey, keygen, sshsig, sshsig_blob
+from trust.trust_keys import TestKey, keygen, sshsig, sshsig_blob
 
 from measured_glossary.trust.signing import (
     Signer,

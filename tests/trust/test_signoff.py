@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable
 
 import pytest
-from trust_keys import TestKey, security_key, sshsig, unarmored
-from trust_keys import armored as in_armor
-from trust_world import ENTRY, EXPERIMENT, KERNEL, PROSE, World, person, unsigned_world
+from trust.trust_keys import TestKey, security_key, sshsig, unarmored
+from trust.trust_keys import armored as in_armor
+from trust.trust_world import ENTRY, EXPERIMENT, KERNEL, PROSE, World, person, unsigned_world
 
 from measured_glossary.source import canonical_json
 from measured_glossary.trust.statement import Subject, namespace, subjects, to_bytes

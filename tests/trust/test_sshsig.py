@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from trust_keys import (
+from trust.trust_keys import (
     TestKey,
     armored,
     mpint,

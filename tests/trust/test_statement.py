@@ -9,8 +9,8 @@ import json
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trust_keys import TestKey, sshsig
-from trust_world import SIGNED_ON, TODAY, World
+from trust.trust_keys import TestKey, sshsig
+from trust.trust_world import SIGNED_ON, TODAY, World
 
 from measured_glossary.source import decode
 from measured_glossary.trust.registry import read_registry

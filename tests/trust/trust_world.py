@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
-from trust_keys import TestKey, sshsig
+from trust.trust_keys import TestKey, sshsig
 
 from measured_glossary.source import decode
 from measured_glossary.trust.registry import Registry, read_registry
