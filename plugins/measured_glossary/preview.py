@@ -21,7 +21,10 @@ FOLDER = "preview"
 def build(root: Path) -> Path:
     """Build the preview and give its `index.html`."""
     try:
-        config = load_config(str(root / "mkdocs.yml"), site_dir=str(root / FOLDER))
+        # Opened from the disk, a folder in a link is no page.
+        config = load_config(
+            str(root / "mkdocs.yml"), site_dir=str(root / FOLDER), use_directory_urls=False
+        )
         plugins = [p for p in config.plugins.values() if isinstance(p, MeasuredGlossary)]
         config.plugins.on_startup(command="build", dirty=False)
         for plugin in plugins:
