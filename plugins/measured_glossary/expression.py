@@ -6,20 +6,23 @@ print, or a `Problem` with the value's place. Must not know what an entry is.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 from jinja2 import StrictUndefined, TemplateError, UndefinedError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import missing
 
 from measured_glossary.body import Value
 from measured_glossary.lab.study import Study
-from measured_glossary.lab.table import Racy, Rows, Times, shown
+from measured_glossary.lab.table import AmbiguousTimes, Bytes, Racy, Rows, Times, shown
 from measured_glossary.problem import Checked, Problem
 
 MAX_LENGTH = 200
+MAX_DECIMALS, MAX_SIGNIFICANT = 6, 9
 
 # `rows[threads=32]` is what authors write; `rows(threads=32)` is what Jinja2 can parse.
 _SELECTOR = re.compile(r"\[(\s*[A-Za-z_]\w*\s*=(?!=)[^\[\]]*)\]")
@@ -30,39 +33,24 @@ _ALLOWED = (
     nodes.Neg,
 )  # fmt: skip
 
+_FORM = "write {{ table[key=value].column }}"
+_NO_NAME = "is no name here"
+_ONE_NUMBER = "choose one number of it: .min, .median, .max or .rate_of_launches"
+
 
 class ExpressionError(Exception):
-    """An expression cannot be evaluated; the message says why."""
+    """An expression cannot be evaluated: why, and what to type."""
+
+    def __init__(self, message: str, hint: str = _FORM) -> None:
+        super().__init__(message)
+        self.message, self.hint = message, hint
 
 
-class _Environment(ImmutableSandboxedEnvironment):
-    """The sandbox, with arithmetic on numbers only: `'x' * 10**9` must not fill the memory."""
-
-    intercepted_binops = frozenset(["+", "-", "*", "/"])
-
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        if not all(isinstance(side, int | float) for side in (left, right)):
-            raise ExpressionError(f"{operator!r} works on plain numbers only")
-        return super().call_binop(context, operator, left, right)
+class NotMeasured(Exception):  # noqa: N818 - a state of the evidence, not an error of the author
+    """An expression asks for a table that has no rows here."""
 
 
-def _environment() -> _Environment:
-    made = _Environment(undefined=StrictUndefined, autoescape=False)
-    made.filters.clear()
-    made.tests.clear()
-    made.globals.clear()
-    made.filters.update(percent=percent, digits=digits)
-    return made
-
-
-def percent(share: float, decimals: int = 1) -> str:
-    """Print a share of one as a percentage: `0.034` → `3.4 %`."""
-    return f"{100 * share:,.{int(decimals)}f} %"
-
-
-def digits(number: float, significant: int = 3) -> str:
-    """Print a number with so many significant digits and thousands separators."""
-    return f"{float(f'{number:.{int(significant)}g}'):,g}"
+# ── evaluating ───────────────────────────────────────────────────────────────────────────────
 
 
 def evaluate(value: Value, names: Mapping[str, object]) -> Checked[str]:
@@ -76,13 +64,16 @@ def evaluate(value: Value, names: Mapping[str, object]) -> Checked[str]:
     except NotMeasured:
         return Checked(value=None)
     except ExpressionError as error:
-        message, hint = str(error), "see 'Expressions in the body' of the architecture page"
+        message, hint = error.message, error.hint
     except UndefinedError as error:
         message = str(error.message)
-        hint = f"the names here are: {', '.join(sorted(names)) or 'none'}"
+        known = f"the names here are: {', '.join(sorted(names)) or 'none'}"
+        hint = known if message.endswith(_NO_NAME) else ""
     except TemplateError as error:
-        message, hint = f"not an expression: {error.message}", "write {{ table[key=value].column }}"
-    except (LookupError, ValueError, TypeError, ArithmeticError) as error:
+        message, hint = f"not an expression: {error.message}", _FORM
+    except (SyntaxError, RecursionError, MemoryError):
+        message, hint = "not an expression that can be read", _FORM
+    except (LookupError, ValueError, TypeError, ArithmeticError, AmbiguousTimes) as error:
         # What the tables' own cells raise: a row that does not exist, a racy comparison.
         message, hint = str(error.args[0] if error.args else error), ""
     problem = Problem(
@@ -99,10 +90,13 @@ def _result(expression: str, names: Mapping[str, object]) -> object:
         raise ExpressionError(f"longer than {MAX_LENGTH} characters")
     source = _SELECTOR.sub(r"(\1)", expression)
     environment = _environment()
-    for node in _walk(environment.parse("{{ " + source + " }}")):
+    found = _walk(environment.parse("{{ " + source + " }}"))
+    for node in found:
         if not isinstance(node, _ALLOWED):
-            raise ExpressionError(f"{type(node).__name__.lower()} is not used in expressions")
-    return environment.compile_expression(source, undefined_to_none=False)(**names)
+            raise ExpressionError(f"{_words(type(node))} is not used in expressions")
+    if not any(isinstance(node, nodes.Name) for node in found):
+        raise ExpressionError("names nothing that was measured", "write it without the braces")
+    return environment.compile_expression(source, undefined_to_none=False)(dict(names))
 
 
 def _walk(node: nodes.Node) -> list[nodes.Node]:
@@ -112,61 +106,189 @@ def _walk(node: nodes.Node) -> list[nodes.Node]:
     return found
 
 
+def _words(node: type[nodes.Node]) -> str:
+    names = {
+        "Compare": "a comparison", "TemplateData": "text outside of the expression", "Pow": "'**'",
+        "CondExpr": "'if'", "List": "a list", "Tuple": "a comma", "Dict": "a dictionary",
+        "Concat": "'~'", "Mod": "'%'", "FloorDiv": "'//'", "Test": "'is'", "Slice": "a slice",
+    }  # fmt: skip
+    return names.get(node.__name__, f"'{node.__name__.lower()}'")
+
+
 def _printed(result: object) -> str:
     if isinstance(result, StrictUndefined):
         raise UndefinedError(result._undefined_message)
     if isinstance(result, bool) or not isinstance(result, str | int | float | Racy | Times):
         raise ExpressionError(f"gives {_kind(result)}, not one value to print")
+    if isinstance(result, float) and not math.isfinite(result):
+        raise ExpressionError(f"gives {result}, which is no number")
     return shown(result)
 
 
 def _kind(result: object) -> str:
     if result is None:
         return "nothing: the case left no value"
-    names = {"Rows": "a table", "Row": "a row", "bool": "yes or no"}
+    names = {
+        "Rows": "a table", "Row": "a row", "bool": "yes or no", "str": "a text", "tuple": "a list",
+        "Racy": "a racy count", "Times": "a time", "Machine": "the machine",
+        "Record": "the record", "SimpleNamespace": "a group of names", "Unmeasured": "a table",
+        "Findings": "a number of findings",
+    }  # fmt: skip
     return names.get(type(result).__name__, f"a {type(result).__name__}")
+
+
+# ── the sandbox ──────────────────────────────────────────────────────────────────────────────
+
+
+class _Undefined(StrictUndefined):
+    """What an expression asks for and is not there, in the glossary's own words."""
+
+    @property
+    def _undefined_message(self) -> str:
+        name, owner = self._undefined_name, self._undefined_obj
+        if owner is missing:
+            return f"{name!r} {_NO_NAME}"
+        return f"{_kind(owner)} has no {name!r}; it has {', '.join(_members(owner)) or 'nothing'}"
+
+
+def _members(owner: object) -> list[str]:
+    names = sorted(name for name in dir(owner) if not name.startswith("_"))
+    return [name for name in names if not callable(getattr(type(owner), name, None))]
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    """The sandbox: selections of tables and arithmetic on plain numbers, no other call.
+
+    A text's own methods are no way in either: `.ljust(10**9)` must not fill the memory, nor
+    `.replace(…)` make a fact of what nobody measured.
+    """
+
+    intercepted_binops = frozenset(["+", "-", "*", "/"])
+
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - as the host names them, so that a key may be called `self`
+        """Select a row of a table."""
+        if isinstance(__obj, StrictUndefined):
+            __obj()  # says what is not there
+        if args or not isinstance(__obj, Rows | Unmeasured | Ambiguous):
+            raise ExpressionError("only a table takes a selection, and it names its key")
+        return __obj(**kwargs)
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """Reckon with plain numbers, and give the ratio of two times."""
+        if operator == "/" and isinstance(left, Times) and isinstance(right, Times):
+            return left / right
+        for side in (left, right):
+            if not _is_plain(side):
+                hint = _ONE_NUMBER if isinstance(side, Racy | Times) else _FORM
+                raise ExpressionError(
+                    f"{operator!r} works on plain numbers, not on {_kind(side)}", hint
+                )
+        return super().call_binop(context, operator, left, right)
+
+    def unsafe_undefined(self, obj: Any, attribute: str) -> Any:
+        """Refuse what reaches behind a value."""
+        raise ExpressionError(f"{attribute!r} is not used in expressions")
+
+
+def _environment() -> _Environment:
+    made = _Environment(undefined=_Undefined, autoescape=False)
+    made.filters.clear()
+    made.tests.clear()
+    made.globals.clear()
+    made.filters.update(percent=percent, digits=digits)
+    return made
+
+
+def _is_plain(value: object) -> bool:
+    """Say whether a value is a number one can reckon with; a count of findings is none."""
+    return type(value) in (int, float, Bytes)
+
+
+def percent(share: float, decimals: int = 1) -> str:
+    """Print a share of one as a percentage: `0.034` → `3.4 %`."""
+    _check_filter("percent", share, decimals, 0, MAX_DECIMALS)
+    return f"{100 * share:,.{decimals}f} %"
+
+
+def digits(number: float, significant: int = 3) -> str:
+    """Print a number with so many significant digits: `1234.5` → `1,230`."""
+    _check_filter("digits", number, significant, 1, MAX_SIGNIFICANT)
+    rounded = float(f"{number:.{significant}g}")
+    magnitude = math.floor(math.log10(abs(rounded))) if rounded else 0
+    if magnitude < -MAX_DECIMALS:
+        return f"{rounded:.{significant - 1}e}"
+    return f"{rounded:,.{max(0, significant - 1 - magnitude)}f}"
+
+
+def _check_filter(name: str, number: object, places: object, least: int, most: int) -> None:
+    if isinstance(number, StrictUndefined):
+        raise UndefinedError(number._undefined_message)
+    if not _is_plain(number) or not math.isfinite(float(number)):  # type: ignore[arg-type] # a plain number
+        hint = _ONE_NUMBER if isinstance(number, Racy | Times) else _FORM
+        raise ExpressionError(f"{name!r} takes a plain number, not {_kind(number)}", hint)
+    if type(places) is not int or not least <= places <= most:
+        raise ExpressionError(f"{name!r} takes {least} to {most} places, found {places!r}"[:200])
 
 
 # ── the names an expression may use ──────────────────────────────────────────────────────────
 
 
-class NotMeasured(Exception):  # noqa: N818 - a state of the evidence, not an error of the author
-    """An expression asks for a table that has no rows here."""
-
-
 class Unmeasured:
-    """Stands for a table that has no rows here: whatever is asked of it, it has no answer."""
+    """Stands for what was not measured here: whatever is asked of it, it has no answer."""
 
     def __call__(self, **_: object) -> NoReturn:
         """Refuse a selection."""
         raise NotMeasured
 
+    def __getattr__(self, name: str) -> NoReturn:
+        """Refuse a fact."""
+        raise AttributeError(name) if name.startswith("_") else NotMeasured
+
+
+class Ambiguous:
+    """Stands for a table's name that several experiments use."""
+
+    def __init__(self, name: str, owners: Sequence[str]) -> None:
+        self.name, self.owners = name, owners
+
+    def __call__(self, **_: object) -> NoReturn:
+        """Refuse a selection: nobody can tell which table is meant."""
+        choice = " or ".join(f"{owner}.{self.name}[…]" for owner in self.owners)
+        raise ExpressionError(f"several experiments have a table {self.name!r}", f"write {choice}")
+
 
 def names_of(studies: Sequence[Study]) -> dict[str, object]:
     """Give the names of an entry's expressions: tables, `machine`, `record` and `reported`."""
-    names: dict[str, object] = {}
-    for study in studies:
-        tables = _tables(study)
-        names |= {name: table for name, table in tables.items() if name not in names}
-        names[study.id.replace("-", "_")] = tables
-    main = next((study.measurements[0] for study in studies if study.measurements), None)
-    if main is not None:
-        names |= {"machine": main.record.machine, "record": main.record}
-    names["reported"] = {
-        _word(report.machine_name): {table.name: Rows(table) for table in report.tables}
-        for study in studies
-        for report in study.reported
-    }
+    tables = {study.id.replace("-", "_"): _tables(study) for study in studies}
+    names: dict[str, object] = {owner: SimpleNamespace(**own) for owner, own in tables.items()}
+    for table in {name for own in tables.values() for name in own}:
+        owners = [owner for owner, own in tables.items() if table in own]
+        only = tables[owners[0]][table]
+        names[table] = only if len(owners) == 1 else Ambiguous(table, owners)
+    if studies:
+        names |= _of_record(studies)
     return names
+
+
+def _of_record(studies: Sequence[Study]) -> dict[str, object]:
+    """Give the machine and the record of the first measurement, and what others report."""
+    main = next((study.measurements[0].record for study in studies if study.measurements), None)
+    reported: dict[str, dict[str, object]] = {}
+    for report in (report for study in studies for report in study.reported):
+        own = reported.setdefault(_word(report.machine_name), {})
+        own |= {table.name: Rows(table) for table in report.tables}
+    return {
+        "machine": main.machine if main else Unmeasured(),
+        "record": main or Unmeasured(),
+        "reported": SimpleNamespace(**{name: SimpleNamespace(**r) for name, r in reported.items()}),
+    }
 
 
 def _tables(study: Study) -> dict[str, object]:
     run = study.measurements[0].record.tables if study.measurements else ()
     rows = {table.name: Rows(table) for table in (*run, *study.static)}
-    return {
-        table.name: rows.get(table.name) or Unmeasured()
-        for table in study.declared_tables
-    }
+    names = [table.name for table in study.declared_tables]
+    return {name: rows[name] if name in rows else Unmeasured() for name in names}
 
 
 def _word(name: str) -> str:

@@ -7,7 +7,7 @@ Comes in: the faults found, the studies of the entry's experiments and the sign-
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from measured_glossary.entry import Entry
@@ -57,15 +57,28 @@ def unreadable(problems: Sequence[Problem]) -> Verdict:
 
 def evidence_faults(entry: Entry, studies: Sequence[Study]) -> list[Problem]:
     """Say which claims of the entry are not backed by what was measured, and why."""
-    found = [problem for study in studies for problem in study.problems]
-    owners = {name: study for study in studies for name in claim_names(study)}
+    found = [_told(problem, study, entry) for study in studies for problem in study.problems]
     for index, name in enumerate(entry.front.claims):
         place = entry.located.place(("claims", index))
-        if name in owners:
-            found += _claim_faults(entry, name.rpartition(".")[2], owners[name], place)
-        else:
-            found.append(_unknown_claim(name, place, studies))
+        owners = [study for study in studies if name in claim_names(study)]
+        if len(owners) == 1:
+            found += _claim_faults(entry, name.rpartition(".")[2], owners[0], place)
+        elif owners or not any(map(is_broken, studies)):
+            found.append(_unknown_claim(name, place, owners or studies))
     return found
+
+
+def _told(problem: Problem, study: Study, entry: Entry) -> Problem:
+    """Say of an experiment that is not there who asks for it: mostly the name is mistyped."""
+    if problem.code != "missing-file" or problem.hint:
+        return problem
+    where = _cited(study, entry)
+    return replace(problem, hint=f"{where} names it; glossary new TERM writes one to start from")
+
+
+def is_broken(study: Study) -> bool:
+    """Say whether an experiment could not be read: nobody knows what it declares."""
+    return not study.files
 
 
 def claim_names(study: Study) -> tuple[str, ...]:
@@ -75,12 +88,15 @@ def claim_names(study: Study) -> tuple[str, ...]:
 
 
 def _unknown_claim(name: str, place: Place, studies: Sequence[Study]) -> Problem:
-    known = sorted(claim.name for study in studies for claim in study.declared_claims)
+    """Say that no claim has this name, or that several experiments' claims have it."""
+    known = sorted(f"{s.id}.{claim.name}" for s in studies for claim in s.declared_claims)
+    same = [claim for claim in known if claim.endswith(f".{name}")]
+    what = "several experiments make" if same else "no experiment of this entry makes"
     return Problem(
         place=place,
         code="unknown-claim",
-        message=f"no experiment of this entry makes the claim {name!r}",
-        hint=f"the claims are: {', '.join(known) or 'none'}",
+        message=f"{what} the claim {name!r}",
+        hint=f"the claims are: {', '.join(same or known) or 'none'}",
     )
 
 
@@ -95,6 +111,9 @@ def _claim_faults(entry: Entry, name: str, study: Study, place: Place) -> list[P
         return [_stale(study, measured, entry) for measured in study.measurements]
     results = [(m, next((c for c in m.claims if c.name == name), None)) for m in fresh]
     return [_not_held(study, m, result, name, place) for m, result in results if not held(result)]
+
+
+_INSTALL = "pip install 'mkdocs-measured-glossary[compile]' lets any machine check machine code"
 
 
 def held(result: ClaimResult | None) -> bool:
@@ -144,5 +163,5 @@ def _not_held(
         place=place,
         code="unchecked-claim",
         message=f"{study.id}.{name} was not checked ({on}): {why}",
-        hint="pip install 'mkdocs-measured-glossary[compile]' lets any machine check machine code",
+        hint=_INSTALL if study.notes else "",
     )

@@ -5,14 +5,27 @@ Comes in: that file. Goes out: `Project`. Must not know what an entry is.
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from measured_glossary.problem import Checked
 from measured_glossary.source import parse_yaml, read, validate
 
 SETTINGS_FILE = "glossary/settings.yml"
+
+
+_ADDRESS = re.compile(r"(https://[^\s\"'<>]+[^/\s\"'<>])?")
+_START = "glossary init starts a glossary here; --root FOLDER names another folder"
+
+
+def _repository(text: str) -> str:
+    if not _ADDRESS.fullmatch(text):
+        raise ValueError("expected an address that begins with 'https://' and ends without '/'")
+    return text
 
 
 class Project(BaseModel):
@@ -21,10 +34,8 @@ class Project(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str = Field(min_length=1, max_length=80, description="The glossary's name")
-    repository: str = Field(
-        default="",
-        pattern=r"^(https://[^\s\"'<>]+[^/\s\"'<>])?$",
-        description="Where a reader finds a file: files are linked below it",
+    repository: Annotated[str, AfterValidator(_repository)] = Field(
+        default="", description="Where a reader finds a file: files are linked below it"
     )
     licence: str = Field(default="", max_length=80, description="Of the text, as printed")
 
@@ -33,7 +44,8 @@ def read_project(root: Path) -> Checked[Project]:
     """Read the settings; a glossary without the file is no glossary."""
     source = read(root, SETTINGS_FILE)
     if source.value is None:
-        return Checked(value=None, problems=source.problems)
+        hinted = tuple(replace(problem, hint=_START) for problem in source.problems)
+        return Checked(value=None, problems=hinted)
     located = parse_yaml(source.value)
     if located.value is None or located.problems:
         return Checked(value=None, problems=located.problems)

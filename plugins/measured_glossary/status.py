@@ -61,10 +61,19 @@ def needs(entry: Judged) -> tuple[str, ...]:
 
 
 def _rows(entry: Judged, width: int) -> Iterator[str]:
-    first, *more = needs(entry) or ("signed by both, claims held",)
+    first, *more = needs(entry) or (_settled(entry),)
     yield f"{entry.id:<{width}}  {entry.verdict.state:<9}  {first}"
     for line in more:
         yield f"{'':<{width}}  {'':<9}  {line}"
+
+
+def _settled(entry: Judged) -> str:
+    """Say why nothing is needed: a published entry has all, a retracted one wants none."""
+    retraction = entry.signoff.retraction if entry.signoff else None
+    if entry.verdict.state == "retracted" and retraction:
+        said = retraction.statement
+        return f"by {said.person} on {said.date}: {said.reason}"
+    return "signed by both, claims held" if entry.uses_claims else "signed by both"
 
 
 def _entry_data(entry: Judged) -> dict[str, object]:

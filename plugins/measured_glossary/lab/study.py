@@ -149,6 +149,8 @@ class Studies:
 def start_studies(root: Path, ids: Sequence[str], settings: Settings) -> Studies:
     """Begin to study experiments side by side; one at a time is on the GPU."""
     pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="study")
+    if not ids:
+        return Studies(pool=pool, running=())
     lab = _Lab(root=root, settings=settings, means=pool.submit(_find_means, settings))
     return Studies(pool=pool, running=tuple(pool.submit(_study, lab, name) for name in ids))
 

@@ -1,0 +1,22 @@
+"""What every test may use: the switch that rewrites expectations, one compile cache a session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--update-golden`, which writes what is there now into `tests/sites/*/expected/`."""
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="rewrite the expectations of tests/sites; read the diff as you would read code",
+    )
+
+
+@pytest.fixture(scope="session")
+def lab_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder of compiled kernels that all tests of a session share."""
+    return tmp_path_factory.mktemp("lab-cache")

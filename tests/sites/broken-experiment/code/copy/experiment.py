@@ -1,0 +1,3 @@
+from measured_glossary.lab.experiment import Experiment
+
+experiment = Experiment(title="Copying"
