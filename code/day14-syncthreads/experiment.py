@@ -190,6 +190,23 @@ def early_return(gpu, staying):
     return {"arrived": arrived_each, "wrong_cells": wrong_each}
 
 
+@experiment.sanitizer(
+    tools=["racecheck"],
+    cases=[
+        {"threads_per_block": threads, "barrier": variant}
+        for threads in (32, 256)
+        for variant in ("removed", "in_place")
+    ],
+    key={"threads_per_block": exact("Threads per block"), "barrier": exact("Barrier")},
+)
+def racecheck(gpu, threads_per_block, barrier):
+    """One block size with or without the barrier, launched once with four blocks."""
+    blocks, uint32 = 4, gpu.cupy.uint32
+    inputs, out = (gpu.cupy.empty(blocks * threads_per_block, uint32) for _ in range(2))
+    gpu.kernel("fill_unique")((blocks,), (threads_per_block,), (inputs, out, uint32(1)))
+    gpu.kernel(VARIANTS[barrier])((blocks,), (threads_per_block,), (inputs, out))
+
+
 @experiment.static(
     key={"architecture": exact("Architecture"), "kernel": exact("Kernel")},
     columns={"barriers": exact("BAR.SYNC instructions")},
@@ -299,6 +316,27 @@ def who_left_left_a_hole(early_return):
     for row in early_return.where():
         holes = sum(255 - tid >= row.staying for tid in range(row.staying))
         assert row.wrong_cells == holes
+
+
+@experiment.claim
+def racecheck_warns_at_one_warp(racecheck):
+    """At 32 threads a block, where the output is right without the barrier, racecheck warns."""
+    row = racecheck(threads_per_block=32, barrier="removed")
+    assert row.warnings > 0
+    assert row.errors == 0
+
+
+@experiment.claim
+def racecheck_finds_the_race(racecheck):
+    """At 256 threads a block racecheck reports errors without the barrier."""
+    assert racecheck(threads_per_block=256, barrier="removed").errors > 0
+
+
+@experiment.claim
+def racecheck_accepts_the_barrier(racecheck):
+    """With the barrier in place racecheck has nothing to report at either block size."""
+    for row in racecheck.where(barrier="in_place"):
+        assert row.verdict == "clean"
 
 
 @experiment.claim

@@ -44,13 +44,15 @@ class Settings:
 
     `measure`: `live` insists on a GPU, `auto` uses one that is there, `recorded` looks for none.
     `gpu`: `True` insists too, `False` looks for none, `None` leaves it to `measure`. `cache` is a
-    folder for compiled code and live results. `launches` replaces the declared number, for a
+    folder for compiled code and live results, `reports` one that keeps all that sanitizers wrote.
+    `launches` replaces the declared number, for a
     trial whose result is not kept. `command` starts a worker.
     """
 
     measure: Measure = "auto"
     gpu: bool | None = None
     cache: Path | None = None
+    reports: Path | None = None
     progress: Progress | None = None
     launches: int | None = None
     seed: int = 14

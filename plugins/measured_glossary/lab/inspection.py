@@ -142,6 +142,7 @@ def _watched(
         case=run.case,
         proof=proof,
     )
+    _keep(bench, run, place, ran.log)
     abruptly = ran.answer.value is None or ran.answer.value.outcome != "returned"
     if ran.answer.problems:
         return Ended(given=Checked(value=None, problems=ran.answer.problems), abruptly=abruptly)
@@ -149,6 +150,19 @@ def _watched(
     if not cubins.same:
         report = sanitizer.inconclusive(OTHER_CODE)
     return Ended(given=Checked(value=report), abruptly=abruptly)
+
+
+def _keep(bench: Bench, run: _Run, place: Path, printed: str) -> None:
+    """Keep what was written, for whoever asked for it: to see why a run is inconclusive."""
+    if bench.settings.reports is None:
+        return
+    words = [str(value).replace(" ", "-") for value in run.key.values()]
+    name = "-".join([run.probe.table.name, *words])
+    folder = bench.settings.reports / bench.experiment / name.replace("/", "-")
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in (sanitizer.LOG, sanitizer.XML):
+        (folder / file).write_text(_text(place / file), encoding="utf-8")
+    (folder / "printed.log").write_text(printed, encoding="utf-8")
 
 
 def _report(
