@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -146,3 +148,17 @@ def test_any_code_is_cut_or_refused(raw: bytes) -> None:
             assert 1 <= checked.value.first_line <= checked.value.last_line
             assert checked.value.last_line <= source.raw.count(b"\n") + 1
     assert set(sections(source)) <= {"a"}
+
+
+@pytest.mark.parametrize(
+    "bit", ["`", " ", "{{", "{{ `", "<!--", "](", "[^", '"', "- ", "\\", "=\n", "-8<"]
+)
+def test_a_large_file_of_one_sign_takes_no_time(bit: str) -> None:
+    """The time grows with the size and not with its square, whoever wrote the file."""
+    text = bit * (60_000 // len(bit))
+    source = readable(b"---\n---\n" + text.encode())
+    began = time.process_time()
+    parse("a", source)
+    escape_identifiers(text)
+    cut(source, "a")
+    assert time.process_time() - began < 20

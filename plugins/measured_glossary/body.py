@@ -105,7 +105,7 @@ def _block(source: Source, part: str, place: Place) -> Checked[Block]:
 # link's label and an escaped backslash are passed over.
 IDENTIFIER = r"(?<![\w\\])(?:\\?_){2,}(?=[A-Za-z0-9])(?:\w|\\_)*"
 _NAMES = re.compile(
-    rf"(?P<skip>\\\\|https?://\S+|\[\^[^\]\n]*\]|(?<=\])\[[^\]\n]*\])|(?P<name>{IDENTIFIER})"
+    rf"(?P<skip>\\\\|https?://\S+|\[\^[^\]\[\n]*\]|(?<=\])\[[^\]\n]*\])|(?P<name>{IDENTIFIER})"
 )
 
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.source import Source
 
-_ANY = re.compile(r"-{2,}8<-{2,}")
+_ANY = re.compile(r"(?<!-)-{2,}8<-{2,}")
 _MARKER = re.compile(
-    r"[ \t]*(?://+|#+|/\*+|--|;+|%+|<!--|\{#)?[ \t]*"
+    r"[ \t]*(?:(?://+|#+|/\*+|--|;+|%+|<!--|\{#)[ \t]*)?"
     r"--8<--[ \t]*\[[ \t]*(?P<kind>start|end)[ \t]*:[ \t]*(?P<name>[A-Za-z][A-Za-z0-9_-]*)[ \t]*\]"
     r"[ \t]*(?:\*+/|-->|#\})?[ \t]*"
 )

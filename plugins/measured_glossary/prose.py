@@ -9,12 +9,12 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
 from measured_glossary.problem import Place, Problem
-from measured_glossary.scan import Lines, Markup
+from measured_glossary.scan import Lines, Markup, blanked
 
 MIN_QUOTED_WORDS = 4
 
@@ -28,7 +28,7 @@ _INSIDE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*(?:#[A-Za-z0-9._-]*)?|#[A-Za-
 _TITLED = re.compile(r"^[ \t]*(?:!!!|\?\?\?\+?|===[!+]*).*$", re.M)
 _QUOTED = re.compile(r"“([^“”]*)”|„([^„“”]*)[“”]|«([^«»]*)»|\"([^\"]*)\"")
 _HALF_QUOTE = re.compile('["“”„]')
-_PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|$))+")
+_BLANK_LINES = re.compile(r"\n[ \t>]*(?=\n)")
 
 # Letters and colons that look like the ones of a byline; Unicode's own folding does the rest.
 _ALIKE = {
@@ -47,6 +47,9 @@ _CLAUSE_SIGNS = 200
 
 def byline_in(text: str) -> int | None:
     """Give the offset at which a paragraph begins to read as the verified byline does, if any."""
+    whole = _skeleton(text)
+    if not any(words in whole for words in _BYLINE):
+        return None
     for found in _CLAUSE.finditer(text):
         seen = _skeleton(text[found.start() : found.start() + _CLAUSE_SIGNS])
         if seen.startswith(_BYLINE):
@@ -98,10 +101,10 @@ def _markup_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:
 
 def _byline_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:
     shown = markup.without("fence", "comment")
-    for paragraph in _PARAGRAPH.finditer(shown):
-        at = byline_in(paragraph.group())
+    for begin, paragraph in _paragraphs(shown):
+        at = byline_in(paragraph)
         if at is not None:
-            start = paragraph.start() + at
+            start = begin + at
             message = f"{_short(shown[start:].strip().split(chr(10))[0])!r} reads as a byline"
             yield _problem(lines.at(start), "imitated-byline", message, _SIGNED)
 
@@ -172,11 +175,20 @@ def _quote_problems(
 def _passages(markup: Markup) -> Iterator[tuple[int, str | None]]:
     """Give each quoted passage with its offset; `None` for a mark that pairs with nothing."""
     text = _TITLED.sub(_blank, _without_code_quotes(markup))
-    for paragraph in _PARAGRAPH.finditer(text):
-        for found in _QUOTED.finditer(paragraph.group()):
-            yield paragraph.start() + found.start(), "".join(found.groups(""))
-        for mark in _HALF_QUOTE.finditer(_QUOTED.sub(_blank, paragraph.group())):
-            yield paragraph.start() + mark.start(), None
+    for begin, paragraph in _paragraphs(text):
+        for found in _QUOTED.finditer(paragraph):
+            yield begin + found.start(), "".join(found.groups(""))
+        for mark in _HALF_QUOTE.finditer(_QUOTED.sub(_blank, paragraph)):
+            yield begin + mark.start(), None
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    """Give what stands between empty lines, with its offset."""
+    begin = 0
+    for blank in _BLANK_LINES.finditer(text):
+        yield begin, text[begin : blank.start()]
+        begin = blank.end()
+    yield begin, text[begin:]
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -185,12 +197,12 @@ def _blank(found: re.Match[str]) -> str:
 
 def _without_code_quotes(markup: Markup) -> str:
     """Give the text without fences and links, and without the quotation marks of code spans."""
-    shown = markup.without("fence", "comment", "link", "value", "block")
-    for region in markup.regions:
-        if region.kind in ("code", "escape"):
-            part = _HALF_QUOTE.sub(" ", shown[region.start : region.end])
-            shown = shown[: region.start] + part + shown[region.end :]
-    return shown
+    shown: dict[str | None, Callable[[str], str]] = {
+        None: str,
+        "code": lambda part: _HALF_QUOTE.sub(" ", part),
+        "escape": lambda part: _HALF_QUOTE.sub(" ", part),
+    }
+    return "".join(shown.get(kind, blanked)(part) for kind, part in markup.parts())
 
 
 def _folded(text: str) -> str:

@@ -4,7 +4,8 @@ Comes in: Markdown text. Goes out: `Markup`, its regions and what is wrong with 
 files, entries or what a value means.
 
 Two renderers read the text: Python-Markdown here, and whatever reads the export, CommonMark as a
-rule. Where they would not agree on what is code, that is a fault; what is left has one meaning.
+rule. Where they would not agree on what is code, that is a fault. Admonitions, tabs, footnotes and
+definitions, which CommonMark does not have, are read as Python-Markdown reads them.
 """
 
 from __future__ import annotations
@@ -49,9 +50,7 @@ class Markup:
 
     def without(self, *kinds: Kind) -> str:
         """Give the text with regions of these kinds blanked out; offsets stay the same."""
-        return "".join(
-            re.sub(r"[^\n]", " ", part) if kind in kinds else part for kind, part in self.parts()
-        )
+        return "".join(blanked(part) if kind in kinds else part for kind, part in self.parts())
 
     def parts(self) -> Iterator[tuple[Kind | None, str]]:
         """Cut the text at the regions' borders; plain prose has no kind."""
@@ -61,6 +60,11 @@ class Markup:
             yield region.kind, self.text[region.start : region.end]
             end = region.end
         yield None, self.text[end:]
+
+
+def blanked(text: str) -> str:
+    """Give as many blanks as the text has signs; line ends stay."""
+    return re.sub(r"[^\n]", " ", text)
 
 
 class Lines:
@@ -232,7 +236,7 @@ class _Rows:
         self._end_paragraph()
         self._enter(row, _indent(fence["prefix"]))
         if not _HEADER.fullmatch(fence["info"]):
-            message = f"a fence cannot begin with {fence['info'].strip()!r}"
+            message = f"a fence cannot begin with {_short(fence['info'].strip())!r}"
             self.found.row_fault(row, "fence-header", message, _FENCE_HEAD)
         last = _closing_row(self.found, row, fence["prefix"].expandtabs(4), fence["fence"])
         self.found.region("fence", self.found.start(row), self.found.end(last))
@@ -263,7 +267,7 @@ class _Rows:
             message = "a block stands inside a list, an admonition or a quotation"
             self.found.row_fault(row, "block-position", message, "begin the line at the margin")
         elif not _BLOCK.match(line):
-            message, hint = f"{line!r} names no block", "write '::: name argument'"
+            message, hint = f"{_short(line)!r} names no block", "write '::: name argument'"
             self.found.row_fault(row, "block-syntax", message, hint)
         else:
             last = _last_option(self.found.rows, row)
@@ -349,10 +353,10 @@ def _closing_row(found: _Findings, opened: int, prefix: str, fence: str) -> int:
         if content.rstrip() == fence:
             return row
         if _may_close(content, fence):
-            message = f"for some renderers {content.strip()!r} closes the fence"
+            message = f"for some renderers {_short(content.strip())!r} closes the fence"
             found.row_fault(row, "fence-end", message, _SAME)
-    hint = f"write {fence!r} on a line below it"
-    found.row_fault(opened, "unclosed-fence", f"the fence {fence!r} is not closed", hint)
+    message, hint = "the fence is not closed", f"write {_short(fence)!r} on a line below it"
+    found.row_fault(opened, "unclosed-fence", message, hint)
     return len(found.rows) - 1
 
 
@@ -397,6 +401,10 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
 def _quote_marks(line: str) -> str:
     marks = _QUOTE.match(line)
     return marks.group() if marks else ""
@@ -412,8 +420,6 @@ _TOKEN = re.compile(
     r"|(?P<reference>(?m:^[> \t]*)(?:(?:[-*+]|\d+[.)]) +)*\[(?!\^)[^\]\[]*\]:[^\n]*)"
 )
 _TARGET = re.compile(r"(?:[^()`\\<\n]|\\.|<(?!!)|\([^()`\n]*\))*\)")
-_EXPRESSION = re.compile(r"(?P<expression>[^\n]*?)\}\}")
-_HALF_COMMENT = re.compile(r"<!--(?!.*-->)")
 
 
 class _Spans:
@@ -421,6 +427,7 @@ class _Spans:
 
     def __init__(self, found: _Findings, start: int, end: int) -> None:
         self.found, self.text, self.at, self.end = found, found.text, start, end
+        self.unclosed_until = start  # no '}}' stands before this offset
 
     def run(self) -> None:
         while token := _TOKEN.search(self.text, self.at, self.end):
@@ -448,10 +455,10 @@ class _Spans:
         ticks = self.text[start:end]
         close = re.compile(rf"(?<!`){ticks}(?!`)").search(self.text, end, self.end)
         if close is None:
-            message = f"{ticks!r} opens a code span that nothing closes"
+            message = f"{_short(ticks)!r} opens a code span that nothing closes"
             self.found.fault(start, "unclosed-code", message, _CLOSE_CODE)
             return end
-        if _HALF_COMMENT.search(self.text[end : close.start()]):
+        if self.text.rfind("<!--", end, close.start()) > self.text.rfind("-->", end, close.start()):
             message = "a code span holds the beginning of a comment"
             self.found.fault(start, "comment-syntax", message, _USE_FENCE)
         return self.found.region("code", start, close.end())
@@ -462,24 +469,35 @@ class _Spans:
             message = "a comment inside a line holds a line end or a backtick"
             hint = "give the comment lines of its own, from the margin"
             self.found.fault(start, "comment-syntax", message, hint)
-            return end
-        return self.found.region("comment", start, close)
+        return self.found.region("comment", start, min(close, self.end))
 
     def _value(self, start: int, end: int) -> int:
-        found = _EXPRESSION.match(self.text, end, self.end)
-        if found is None:
+        close = self._closing_braces(end)
+        if close < 0:
             message, hint = (
                 "'{{' is not closed on its line",
                 "write '{{ … }}', or '\\{{' to print it",
             )
             self.found.fault(start, "unclosed-value", message, hint)
             return end
-        if not found["expression"].strip() or re.search(r"`|<!--|\{\{", found["expression"]):
-            message = f"{self.text[start : found.end()]!r} holds no expression"
+        expression = self.text[end:close]
+        if not expression.strip() or re.search(r"`|<!--|\{\{", expression):
+            message = f"{_short(expression.strip())!r} is no expression"
             hint = "write '{{ table[key=1].column }}', or '\\{{' to print two braces"
             self.found.fault(start, "value-syntax", message, hint)
-            return end
-        return self.found.region("value", start, found.end())
+            return close + 2
+        return self.found.region("value", start, close + 2)
+
+    def _closing_braces(self, at: int) -> int:
+        """Give the offset of the next `}}` of the line, or -1."""
+        if at <= self.unclosed_until:
+            return -1
+        line_end = self.text.find("\n", at, self.end)
+        line_end = line_end if line_end >= 0 else self.end
+        close = self.text.find("}}", at, line_end)
+        if close < 0:
+            self.unclosed_until = line_end
+        return close
 
     def _target(self, start: int, end: int) -> int:
         target = _TARGET.match(self.text, end, self.end)
