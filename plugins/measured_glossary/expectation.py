@@ -6,6 +6,7 @@ Must not look at the tree that is audited.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
@@ -122,10 +123,16 @@ def _engine_files() -> Mapping[str, bytes]:
 
 def _files_below(root: Path, folder: str) -> Iterator[tuple[str, bytes]]:
     top = root / folder
-    paths = sorted(top.rglob("*")) if top.is_dir() and not top.is_symlink() else []
-    for path in paths:
+    for path in sorted(_paths_below(top)) if top.is_dir() and not top.is_symlink() else ():
         for raw in _bytes(path):
             yield path.relative_to(root).as_posix(), raw
+
+
+def _paths_below(top: Path) -> Iterator[Path]:
+    """Give the files below a folder; hidden folders hold a theme's ten thousand icons."""
+    for folder, folders, names in os.walk(top):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(folder, name) for name in names)
 
 
 def _bytes(path: Path) -> Iterator[bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from trust.trust_keys import TestKey, keygen, security_key
 from trust.trust_world import World, complete_world
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from trust.test_sshsig import ARMORS, BLOBS, BODIES, FLAGS, KINDS, MESSAGE, SPACE, code, with_body
 from trust.trust_keys import (
     TestKey,

@@ -6,13 +6,13 @@ import datetime
 from collections.abc import Callable
 
 import pytest
-from trust.trust_keys import TestKey, security_key
-from trust.trust_world import World, person, unsigned_world
 
 from measured_glossary.problem import Checked, Place
 from measured_glossary.source import Source, decode
 from measured_glossary.trust.alike import odd_characters, readings
 from measured_glossary.trust.registry import Registry, judging, read_registry, rollbacks
+from trust.trust_keys import TestKey, security_key
+from trust.trust_world import World, person, unsigned_world
 
 Spoil = Callable[[World], object]
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from trust.trust_keys import TestKey, keygen, sshsig, sshsig_blob
 
 from measured_glossary.trust.signing import (
     Signer,
@@ -19,6 +18,7 @@ from measured_glossary.trust.signing import (
     sign,
 )
 from measured_glossary.trust.sshsig import Fault, PublicKey, armor, parse_key
+from trust.trust_keys import TestKey, keygen, sshsig, sshsig_blob
 
 SPACE, MESSAGE = "author@measured-glossary", b"a test message\n"
 TOOL = Path("/usr/bin/ssh-keygen")

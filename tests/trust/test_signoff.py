@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable
 
 import pytest
-from trust.trust_keys import TestKey, security_key, sshsig, unarmored
-from trust.trust_keys import armored as in_armor
-from trust.trust_world import ENTRY, EXPERIMENT, KERNEL, PROSE, World, person, unsigned_world
 
 from measured_glossary.source import canonical_json
 from measured_glossary.trust.statement import Subject, namespace, subjects, to_bytes
+from trust.trust_keys import TestKey, security_key, sshsig, unarmored
+from trust.trust_keys import armored as in_armor
+from trust.trust_world import ENTRY, EXPERIMENT, KERNEL, PROSE, World, person, unsigned_world
 
 AUTHOR, REVIEW = "author.test-author.json", "review.test-reviewer.json"
 Attack = Callable[[World], object]
@@ -426,7 +426,8 @@ ATTACKS: dict[str, tuple[Attack, str]] = {
         _key_days("reviewer", not_after="2026-11-20"), "expired-key"),
     "a key that is not valid yet": (_key_days("reviewer", not_before="2026-12-01"), "early-key"),
     "a backdated statement": (
-        lambda w: w.sign("review", "reviewer", date=datetime.date(2025, 12, 31)), "backdated-statement"),
+        lambda w: w.sign("review", "reviewer", date=datetime.date(2025, 12, 31)),
+        "backdated-statement"),
     "a statement backdated into an expired key's days": (
         lambda w: (_key_days("reviewer", not_after="2026-06-30")(w), w.sign(
             "review", "reviewer", date=datetime.date(2026, 6, 1))), "expired-key"),
@@ -550,7 +551,7 @@ ATTACKS: dict[str, tuple[Attack, str]] = {
     "a retraction without a reason": (
         lambda w: w.sign("retract", "second", reason=""), "statement-field"),
     "a retraction whose reason hides text": (
-        lambda w: w.sign("retract", "second", reason="wrong\u202e"), "statement-field"),
+        lambda w: w.sign("retract", "second", reason="wrong\u202e"), "json-value"),
     "a date in another form": (
         _replace_statement(REVIEW, _predicate(date="20 Nov 2026"), key="reviewer"),
         "statement-field"),

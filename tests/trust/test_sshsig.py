@@ -7,17 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from trust.trust_keys import (
-    TestKey,
-    armored,
-    mpint,
-    security_key,
-    ssh_keygen_sign,
-    sshsig,
-    sshsig_blob,
-    string,
-    unarmored,
-)
 
 from measured_glossary.problem import Place
 from measured_glossary.trust.sshsig import (
@@ -29,6 +18,17 @@ from measured_glossary.trust.sshsig import (
     parse_key_blob,
     parse_signature,
     verify,
+)
+from trust.trust_keys import (
+    TestKey,
+    armored,
+    mpint,
+    security_key,
+    ssh_keygen_sign,
+    sshsig,
+    sshsig_blob,
+    string,
+    unarmored,
 )
 
 SPACE, MESSAGE = "review@measured-glossary", b"a test message\n"

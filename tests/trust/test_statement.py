@@ -9,8 +9,6 @@ import json
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trust.trust_keys import TestKey, sshsig
-from trust.trust_world import SIGNED_ON, TODAY, World
 
 from measured_glossary.source import decode
 from measured_glossary.trust.registry import read_registry
@@ -28,6 +26,8 @@ from measured_glossary.trust.statement import (
     subjects,
     to_bytes,
 )
+from trust.trust_keys import TestKey, sshsig
+from trust.trust_world import SIGNED_ON, TODAY, World
 
 names = st.from_regex(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,8}(\.[a-z]{1,3})?)?", fullmatch=True)
 FILES = {"glossary/test-entry/entry.md": b"x\n", "code/test/kernel.cu": b"y\n"}

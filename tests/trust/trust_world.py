@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
-from trust.trust_keys import TestKey, sshsig
 
 from measured_glossary.source import decode
 from measured_glossary.trust.registry import Registry, read_registry
 from measured_glossary.trust.signoff import Evidence, Signoff, judge
 from measured_glossary.trust.statement import Statement, file_name, namespace, subjects, to_bytes
+from trust.trust_keys import TestKey, sshsig
 
 TODAY = datetime.date(2026, 11, 29)
 SIGNED_ON = datetime.date(2026, 11, 20)
