@@ -166,6 +166,12 @@ def good_rows(launches: int = 3) -> Rows:
         left = {"arrived": threads, "wrong_cells": holes}
         return {"staying": threads, "outcome": "returned", **left}
 
+    def watched(threads: int, barrier: str, errors: int, warnings: int) -> dict[str, Any]:
+        verdict = "findings" if errors or warnings else "clean"
+        key = {"threads_per_block": threads, "barrier": barrier, "tool": "racecheck"}
+        counts = {"errors": errors, "warnings": warnings}
+        return {**key, "verdict": verdict, **counts, "reason": ""}
+
     counted = {WITH: 1, WITHOUT: 0, MISPLACED: 1, "early_return": 1}
     barrier = {"only_with": "1 × BAR.SYNC", "only_without": "nothing"}
     return {
@@ -174,6 +180,12 @@ def good_rows(launches: int = 3) -> Rows:
             {"origin": f"kind {n}", "before": 0, "planted": n, "found": n} for n in (1, 2, 3)
         ],
         "early_return": [staying(threads) for threads in (32, 96, 100, 160, 256)],
+        "racecheck": [
+            watched(32, "removed", 0, 513),
+            watched(32, "in_place", 0, 0),
+            watched(256, "removed", 4097, 0),
+            watched(256, "in_place", 0, 0),
+        ],
         "barriers": [
             {"architecture": "sm_75", "kernel": name, "barriers": count}
             for name, count in counted.items()
@@ -203,6 +215,11 @@ DOCTORED: list[tuple[str, int, dict[str, Any], set[str]]] = [
         {"outcome": "hung", "arrived": None, "wrong_cells": None},
         {"an_early_return_does_not_hang", "those_who_stay_arrive", "who_left_left_a_hole"},
     ),
+    ("racecheck", 0, {"warnings": 0}, {"racecheck_warns_at_one_warp"}),
+    ("racecheck", 0, {"errors": 1}, {"racecheck_warns_at_one_warp"}),
+    ("racecheck", 1, {"verdict": "findings", "errors": 1}, {"racecheck_accepts_the_barrier"}),
+    ("racecheck", 2, {"errors": 0}, {"racecheck_finds_the_race"}),
+    ("racecheck", 3, {"verdict": "findings"}, {"racecheck_accepts_the_barrier"}),
     ("barriers", 0, {"barriers": 2}, {"one_barrier_apart"}),
     ("barriers", 1, {"barriers": 1}, {"one_barrier_apart"}),
     ("difference", 0, {"only_with": "2 × BAR.SYNC"}, {"nothing_else_differs"}),
@@ -222,7 +239,7 @@ def doctored() -> Iterator[Rows]:
 
 def filled(declared: dict[str, Table], rows: Rows) -> list[Table]:
     """The experiment's tables with these rows, three launches each where launches count."""
-    counted = {"runtime": 3, "outcome": 3, "static": 0}
+    counted = {"runtime": 3, "outcome": 3, "static": 0, "sanitizer": 1}
     return [
         replace(table, rows=tuple(rows[name]), launches=counted[table.kind])
         for name, table in declared.items()
