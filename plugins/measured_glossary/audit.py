@@ -10,7 +10,6 @@ verdict, and nothing that can be recognised of any other entry occurs in any fil
 from __future__ import annotations
 
 import hashlib
-import html
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from measured_glossary.problem import Place, Problem
 from measured_glossary.trace import BINARY_SUFFIXES, Opaque, hits, look_for, texts, traces
 
-ENTRIES = "glossary"
+ENTRIES, RECORDS = "glossary", "measurements/"
 PAGES = frozenset({".html", ".htm", ".md"})
 BYLINE_CLASS = "mg-byline"
 _FRONT_LINE = re.compile(r'^(glossary-[a-z]+): *"?([^"\n]*)"?$', re.MULTILINE)
@@ -141,8 +140,8 @@ def _byline_problems(name: str, head: _Head, public: PublicEntry) -> Iterator[Pr
         said = f"has {head.bylines} bylines, and a page has one"
         yield _problem(name, "audit-byline", said)
     for person in public.names:
-        if person not in head.text:
-            said = f"does not name {person!r}, who signed it"
+        if person not in head.byline_text:
+            said = f"does not name {person!r}, who signed it, in its byline"
             yield _problem(name, "audit-byline", said)
 
 
@@ -152,26 +151,38 @@ def _missing_page(entry: str) -> Problem:
 
 
 class _Head(HTMLParser):
-    """What a page says of itself: its `glossary-…` values, its bylines, its text."""
+    """What a page says of itself: its `glossary-…` values, its bylines and what stands in them."""
 
     def __init__(self, page: str, suffix: str) -> None:
         super().__init__()
         self.values: dict[str, list[str]] = {}
-        self.bylines = 0
-        self.text = html.unescape(page)
+        self.bylines, self.byline_text = 0, ""
+        self._byline_tag, self._depth = "", 0
         if suffix == ".md" and page.startswith("---\n"):
             for key, value in _FRONT_LINE.findall(page[: page.find("\n---", 3) + 1]):
                 self.values.setdefault(key, []).append(value)
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Collect the verdict's values and count the bylines."""
+        """Collect the verdict's values, and enter a byline."""
         given = {key: value or "" for key, value in attrs}
         if tag == "meta" and given.get("name", "").startswith("glossary-"):
             self.values.setdefault(given["name"], []).append(given.get("content", ""))
-        self.bylines += BYLINE_CLASS in given.get("class", "").split()
+        if BYLINE_CLASS in given.get("class", "").split():
+            self.bylines += 1
+            self._byline_tag, self._depth = tag, 0
+        self._depth += bool(self._byline_tag) and tag == self._byline_tag
 
-    handle_startendtag = handle_starttag
+    def handle_endtag(self, tag: str) -> None:
+        """Leave a byline with the tag that opened it."""
+        self._depth -= bool(self._byline_tag) and tag == self._byline_tag
+        if self._depth == 0:
+            self._byline_tag = ""
+
+    def handle_data(self, data: str) -> None:
+        """Collect a byline's text."""
+        if self._byline_tag:
+            self.byline_text += data
 
 
 # ── traces of what must not be seen ──────────────────────────────────────────────────────────
@@ -238,6 +249,8 @@ def _hidden_traces(hidden: Mapping[str, Mapping[str, bytes]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for entry, files in sorted(hidden.items()):
         for file, raw in sorted(files.items()):
+            if file.startswith(RECORDS):
+                continue  # numbers and machines' names; a copy of the file is what tells
             for text in (_own_name(entry, file), *_texts_or_nothing(file, raw)):
                 is_binary = PurePosixPath(file).suffix.lower() in BINARY_SUFFIXES
                 for trace in traces(text):

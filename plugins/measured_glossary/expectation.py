@@ -63,6 +63,7 @@ def _hidden_files(glossary: Glossary, entry: Judged) -> dict[str, bytes]:
     for name in own:
         if name not in used_in_public and name in glossary.studies:
             files |= _experiment_files(glossary, name)
+            files |= dict(_files_below(glossary.root, f"measurements/{name}"))
     return files
 
 

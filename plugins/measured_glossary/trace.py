@@ -127,7 +127,7 @@ def texts(name: str, raw: bytes, depth: int = MAX_DEPTH) -> Iterator[str]:
         yield from _archive(raw, depth)
     elif suffix in BINARY_SUFFIXES:
         yield from _binary(raw)
-    elif suffix in TEXT_SUFFIXES or _is_text(raw):
+    elif (suffix in TEXT_SUFFIXES and b"\0" not in raw) or _is_text(raw):
         yield from _text(raw.decode("utf-8", "replace"), suffix, depth)
     else:
         raise Opaque(f"is of a kind ({suffix or 'no suffix'}) that cannot be looked into")

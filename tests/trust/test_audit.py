@@ -270,6 +270,19 @@ def test_a_copied_picture_is_found_under_any_name(site: Path, expected: Expectat
     assert "audit-copied-file" in codes(site, expected)
 
 
+def test_a_copied_record_is_found_and_its_words_are_not_a_drafts(
+    site: Path, expected: Expectation
+) -> None:
+    """A record of a draft's experiment must not be copied; a machine's name may be printed."""
+    record = b'{"machine": {"name": "Testchip Ultra 9000 accelerator"}}'
+    hidden = {**expected.hidden["draft-entry"], "measurements/draft-lab/m.json": record}
+    more = replace(expected, hidden={"draft-entry": hidden})
+    write(site, "page.html", "<p>Testchip Ultra 9000 accelerator</p>")
+    assert codes(site, more) == set()
+    write(site, "data/x.json", record)
+    assert "audit-copied-file" in codes(site, more)
+
+
 def test_a_digest_of_a_drafts_file_is_found(site: Path, expected: Expectation) -> None:
     """A data export that lists digests of a draft's files tells of it."""
     digest = hashlib.sha256(DRAFT.encode()).hexdigest()
@@ -360,6 +373,10 @@ LIES: dict[str, tuple[Spoil, str]] = {
         "audit-byline",
     ),
     "a byline without the reviewer": (_edit("Test Reviewer", "Nobody"), "audit-byline"),
+    "a reviewer named beside the byline": (
+        _edit("<dd>Test Reviewer</dd></dl>", "</dl><p>Test Reviewer</p>"),
+        "audit-byline",
+    ),
     "a byline with another author": (_edit("Test Author", "Test Other"), "audit-byline"),
     "a preview": (
         _edit("<head>", '<head><meta name="glossary-preview" content="x">'),
@@ -373,6 +390,10 @@ LIES: dict[str, tuple[Spoil, str]] = {
     "a linked folder": (_linked_folder, "audit-link"),
     "a file nobody can look into": (
         lambda s: write(s, "x.br", b"\x8b\x03\x80abc\xff\x00\x03"),
+        "audit-opaque-file",
+    ),
+    "a page in UTF-16": (
+        lambda s: write(s, "x.html", "<p>titlecanary</p>".encode("utf-16")),
         "audit-opaque-file",
     ),
     "a damaged packed file": (lambda s: write(s, "x.xml.gz", b"\x1f\x8bx"), "audit-opaque-file"),

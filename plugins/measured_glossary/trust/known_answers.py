@@ -2,8 +2,7 @@
 
 Comes in: nothing. Goes out: `KNOWN_ANSWERS`. Must not know who verifies.
 
-The keys were made for this file with `ssh-keygen` and their private halves thrown away; no
-registry may hold them.
+The keys were made for this file with `ssh-keygen`, and their private halves thrown away.
 """
 
 from __future__ import annotations
