@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from measured_glossary.lab.protocol import SCHEMA
-from measured_glossary.lab.record import Conditions, MachineData, TableData
+from measured_glossary.lab.record import Conditions, MachineData, TableData, TimingData
 
 _Plain = bool | int | float | str | None
 
@@ -98,6 +98,7 @@ class Measured(_Strict):
     """Answer to `run`: tables with rows, when and under which conditions they were measured."""
 
     tables: list[TableData]
+    timings: list[TimingData]
     captured: str
     toolchain: dict[str, str]
     conditions: dict[str, Conditions]

@@ -16,6 +16,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from measured_glossary.lab.table import Column, ColumnKind, Plain, Table, TableKind
+from measured_glossary.lab.timing import MS_PER_UNIT
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -91,7 +92,8 @@ class Fault:
 class Probe:
     """A probe: its empty table, its function and how to run it; `limit_s` bounds each case.
 
-    Each case of a sanitizer probe runs once under each of the `tools`.
+    Each case of a sanitizer probe runs once under each of the `tools`; `cache` is how a timed probe
+    finds the L2: cold or hot.
     """
 
     table: Table
@@ -100,6 +102,7 @@ class Probe:
     cases: tuple[dict[str, Plain], ...] = ()
     limit_s: float = 0
     tools: tuple[str, ...] = ()
+    cache: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +150,18 @@ class Experiment:
         All runtime probes share a process; put what may hang or fail into `outcomes`.
         """
         return self._probe("runtime", ("gpu",), key, columns, launches=launches)
+
+    def timed(
+        self, key: Columns, columns: Columns, cache: str = "cold", limit_s: float = 60
+    ) -> Callable[[Function], Function]:
+        """Declare a probe whose calls are timed: `probe(gpu)` yields rows, as dicts.
+
+        In a time column (in `s`, `ms`, `us` or `ns`) stands a function without arguments that
+        launches what is to be timed, as `functools.partial(kernel, grid, block, arguments)`. The
+        calls of all rows are timed against each other in random order, each with the L2 `cold` or
+        `hot`, until every median has settled, for `limit_s` seconds at most.
+        """
+        return self._probe("timed", ("gpu",), key, columns, cache=cache, limit_s=limit_s)
 
     def static(self, key: Columns, columns: Columns) -> Callable[[Function], Function]:
         """Declare a probe that reads machine code and needs no GPU: `probe(sass)` yields rows."""
@@ -301,8 +316,8 @@ def _probe_faults(probe: Probe) -> Iterator[Fault]:
     table = probe.table
     yield from _name_faults(table.name, "probe", probe.line)
     yield from _text_faults(table.name, table.text, "what one row is", probe.line)
-    found = (_key_faults(table), _number_faults(probe), _case_faults(probe), _tool_faults(probe))
-    for message, hint in chain(*found):
+    rules = (_key_faults(table), _number_faults(probe), _case_faults(probe), _tool_faults(probe))
+    for message, hint in chain(*rules, _timed_faults(probe)):
         yield Fault(line=probe.line, code="probe-declaration", message=message, hint=hint)
     for column in table.all_columns:
         if column not in (TOOL_COLUMN, *_ADDED.get(table.kind, ())):
@@ -324,10 +339,11 @@ def _key_faults(table: Table) -> Iterator[tuple[str, str]]:
 
 def _number_faults(probe: Probe) -> Iterator[tuple[str, str]]:
     launches, limit_s = probe.table.launches, probe.limit_s
-    if probe.table.kind != "static" and (type(launches) is not int or launches < 1):
+    counts_launches = probe.table.kind not in ("static", "timed")
+    if counts_launches and (type(launches) is not int or launches < 1):
         yield f"launches is {launches!r}, expected a whole number above zero", "launches=1000"
     is_limit = isinstance(limit_s, int | float) and 0 < limit_s <= 600
-    if probe.table.kind in _ADDED and not is_limit:
+    if probe.table.kind in (*_ADDED, "timed") and not is_limit:
         yield f"limit_s is {limit_s!r}, expected seconds, at most 600", "limit_s=10"
 
 
@@ -349,6 +365,18 @@ def _tool_faults(probe: Probe) -> Iterator[tuple[str, str]]:
     for tool in probe.tools:
         if tool not in TOOLS:
             yield f"there is no tool {tool!r}", f"the tools are {', '.join(TOOLS)}"
+
+
+def _timed_faults(probe: Probe) -> Iterator[tuple[str, str]]:
+    times = [column for column in probe.table.columns if column.kind == "time"]
+    if probe.table.kind == "timed" and probe.cache not in ("cold", "hot"):
+        yield f"cache is {probe.cache!r}, expected 'cold' or 'hot'", 'write cache="cold"'
+    if probe.table.kind == "timed" and not times:
+        yield f"{probe.table.name} has no time column", 'write columns={"took": time("Time", "us")}'
+    for column in times if probe.table.kind == "timed" else ():
+        if column.unit not in MS_PER_UNIT:
+            units = ", ".join(MS_PER_UNIT)
+            yield f"the unit of {column.name!r} is {column.unit!r}, expected {units}", "use 'us'"
 
 
 def _claim_faults(claim: Claim, probes: Iterable[Probe]) -> Iterator[Fault]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from measured_glossary.lab.sass import symbols
+from measured_glossary.lab.stopwatch import Stopwatch
 
 
 def _silent(done: int, total: int) -> None:
@@ -55,6 +56,10 @@ class Gpu:
     def attribute(self, name: str) -> int:
         """Give a device attribute by its CUDA name: `MultiProcessorCount`."""
         return int(self.cupy.cuda.Device().attributes[name])
+
+    def stopwatch(self, *, cold: bool) -> Stopwatch:
+        """Give what times calls, each with a cold or a hot L2 cache."""
+        return Stopwatch(self.cupy, cold=cold, l2_bytes=self.attribute("L2CacheSize"))
 
     def answers(self) -> bool:
         """Say whether a trivial launch writes what it should."""

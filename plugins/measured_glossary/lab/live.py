@@ -24,6 +24,7 @@ from measured_glossary.lab.record import (
     Record,
     check_record,
     read_record,
+    timing_from,
     write_record,
 )
 from measured_glossary.lab.table import Table
@@ -61,6 +62,7 @@ def measure_live(
         },
         evidence={"sass": built.digests},
         findings=inspected.value.findings,
+        timings=tuple(timing_from(each.model_dump()) for each in run.timings),
     )
     return check_record(record)
 
@@ -68,11 +70,13 @@ def measure_live(
 def _runtime_tables(
     bench: Bench, declared: Declared, request: Mapping[str, Any]
 ) -> Checked[tuple[Measured, tuple[Table, ...]]]:
-    ran = bench.run(Measured, "run", bench.settings.limits.run_s, **request)
+    timed_s = sum(probe.limit_s for probe in declared.probes if probe.table.kind == "timed")
+    ran = bench.run(Measured, "run", bench.settings.limits.run_s + timed_s, **request)
     answer = bench.answer_of(ran, "run")
     if answer.value is None:
         return Checked(value=None, problems=answer.problems)
-    expected = tuple(table for table in declared.tables if table.kind == "runtime")
+    kinds = ("runtime", "timed")  # in this order they were run
+    expected = tuple(table for kind in kinds for table in declared.tables if table.kind == kind)
     tables = checked_tables(bench, answer.value.tables, expected)
     if tables.value is None:
         return Checked(value=None, problems=tables.problems)

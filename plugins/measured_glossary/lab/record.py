@@ -26,6 +26,7 @@ from measured_glossary.lab.table import (
     from_data,
     to_data,
 )
+from measured_glossary.lab.timing import Batch, Cache, Stopped
 from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.source import (
     Located,
@@ -99,12 +100,28 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """How a table was timed: the cache, what was overwritten before each sample, every batch."""
+
+    table: str
+    cache: Cache
+    flushed_bytes: int
+    stopped: Stopped
+    batches: tuple[Batch, ...]
+
+    @property
+    def discarded(self) -> int:
+        """How many samples of each cell were taken while the GPU was held back, and not kept."""
+        return sum(batch.samples for batch in self.batches if not batch.kept)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """One experiment measured on one machine, in one go.
 
     `inputs` maps each file to its SHA-256, `captured` is the UTC time in ISO form, `conditions`
     are those `before` and `after`, `evidence` maps a kind (`sass`) to what backs the tables,
-    `findings` are what the sanitizers reported.
+    `findings` are what the sanitizers reported, `timings` how each timed table was taken.
     """
 
     experiment: str
@@ -118,6 +135,7 @@ class Record:
     conditions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     evidence: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    timings: tuple[Timing, ...] = ()
 
     @property
     def file(self) -> str:
@@ -235,6 +253,25 @@ class FindingData(_Strict):
     lines: list[Annotated[str, Field(pattern=r"^[\w .-]+(/[\w .-]+)*:\d{1,7}$")]]
 
 
+class BatchData(_Strict):
+    """A batch of samples, as JSON."""
+
+    samples: Annotated[int, Field(ge=1)]
+    kept: bool
+    sm_clock_mhz: Annotated[list[_Count], Field(max_length=2)]
+    throttle_reasons: list[_Text]
+
+
+class TimingData(_Strict):
+    """How a table was timed, as JSON."""
+
+    table: _Name
+    cache: Cache
+    flushed_bytes: _Count
+    stopped: Stopped
+    batches: Annotated[list[BatchData], Field(min_length=1)]
+
+
 class RecordData(_Strict):
     """A record's file."""
 
@@ -252,6 +289,7 @@ class RecordData(_Strict):
     conditions: dict[_Name, Conditions]
     evidence: dict[_Name, dict[str, _Text]]
     findings: Annotated[list[FindingData], Field(min_length=1)] = []  # or absent
+    timings: Annotated[list[TimingData], Field(min_length=1)] = []  # or absent
     digest: _Sha256
 
 
@@ -289,6 +327,7 @@ def read_record(source: Source) -> Checked[Record]:
         return Checked(value=None, problems=tuple(problems))
     record = record_from(located.value.data)
     problems += [*_table_problems(source.file, record.tables), *_name_problems(source.file, record)]
+    problems += _timing_problems(source.file, record)
     return Checked(value=None if problems else record, problems=tuple(problems))
 
 
@@ -303,11 +342,22 @@ def record_from(data: dict[str, Any]) -> Record:
         options=tuple(data["options"]),
         tables=tuple(map(from_data, data["tables"])),
         findings=tuple(map(_finding, data.get("findings", ()))),
+        timings=tuple(map(timing_from, data.get("timings", ()))),
     )
 
 
 def _finding(data: dict[str, Any]) -> Finding:
     return Finding(**{**data, "lines": tuple(data["lines"])})
+
+
+def timing_from(data: dict[str, Any]) -> Timing:
+    """Build a timing from data that `TimingData` accepts."""
+    return Timing(**{**data, "batches": tuple(map(_batch, data["batches"]))})
+
+
+def _batch(data: dict[str, Any]) -> Batch:
+    listed = {name: tuple(data[name]) for name in ("sm_clock_mhz", "throttle_reasons")}
+    return Batch(**{**data, **listed})
 
 
 def _schema_problem(file: str, data: Any) -> Problem | None:
@@ -361,6 +411,24 @@ def _name_problems(file: str, record: Record) -> Iterator[Problem]:
         yield _problem(file, "record-of-another-machine", message, f"keep it as {record.file}")
 
 
+def _timing_problems(file: str, record: Record) -> Iterator[Problem]:
+    """What is told of a timed table's batches must be there, and fit its samples."""
+    timed = {table.name: table for table in record.tables if table.kind == "timed"}
+    told = [timing.table for timing in record.timings]
+    if sorted(told) != sorted(timed):
+        message = f"tells how {sorted(told)} were timed, and its timed tables are {sorted(timed)}"
+        yield _problem(file, "record-damaged", message, _MEASURE_AGAIN)
+        return
+    for timing in record.timings:
+        kept = sum(batch.samples for batch in timing.batches if batch.kept)
+        table = timed[timing.table]
+        times = [column.name for column in table.columns if column.kind == "time"]
+        cells = [row.get(name) for row in table.rows for name in times]
+        if any(not isinstance(cell, tuple) or len(cell) != kept for cell in cells):
+            message = f"{timing.table}: its batches kept {kept:,} samples a cell, its cells others"
+            yield _problem(file, "record-damaged", message, _MEASURE_AGAIN)
+
+
 def _problem(file: str, code: str, message: str, hint: str = "") -> Problem:
     return Problem(place=Place(file), code=code, message=message, hint=hint)
 
@@ -397,8 +465,10 @@ def write_record(root: Path, record: Record) -> bool:
 def _record_data(record: Record) -> dict[str, Any]:
     # Absent where no sanitizer found anything: a record without findings has one form only.
     found = [{**asdict(finding), "lines": list(finding.lines)} for finding in record.findings]
+    timed = [asdict(timing) for timing in record.timings]
     return {
         **({"findings": found} if found else {}),
+        **({"timings": timed} if timed else {}),
         "schema": SCHEMA,
         "experiment": record.experiment,
         "machine": asdict(record.machine),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn, TypeAlias, cast, get_args
 
 ColumnKind = Literal["exact", "racy", "time", "outcome", "bytes", "verdict", "findings"]
-TableKind = Literal["runtime", "static", "outcome", "sanitizer"]
+TableKind = Literal["runtime", "timed", "static", "outcome", "sanitizer"]
 Plain: TypeAlias = "bool | int | float | str | None"
 Cell: TypeAlias = "Plain | tuple[int, ...] | tuple[float, ...]"
 
@@ -23,6 +23,7 @@ SAMPLED: tuple[ColumnKind, ...] = ("racy", "time")
 MIN_TIMES = 20  # fewer samples say too little of a distribution to print its quartiles
 OUTCOME = re.compile(r"returned|hung|cuda error \w+|crashed \(SIG\w+\)")
 VERDICTS = ("clean", "findings", "inconclusive")
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,7 @@ class Table:
 
     A row maps each column's name to plain data: a tuple of samples (one a launch) for racy and
     time columns, `None` where a case that did not return, or a tool that saw nothing, left
-    nothing. `launches` is 0 for a static table.
+    nothing. `launches` is 0 for a static or timed table.
     """
 
     name: str
@@ -200,6 +201,13 @@ class Times:
     def q3(self) -> float:
         """The third quartile, in `unit`."""
         return _quartile(self.samples, 2)
+
+    def bandwidth(self, moved: int) -> Times:
+        """Give the rate of moving so many bytes in each sample's time, in GB/s: 10^9 bytes."""
+        if self.unit not in _SECONDS:
+            raise TableError(f"{self.unit!r} is no unit of time; these are: {', '.join(_SECONDS)}")
+        rates = tuple(moved / (sample * _SECONDS[self.unit]) / 1e9 for sample in self.samples)
+        return Times(rates, "GB/s")
 
     def __eq__(self, other: object) -> NoReturn:
         """Refused: no two measured times are equal."""

@@ -11,7 +11,9 @@ import faulthandler
 import hashlib
 import json
 import os
+import random
 import sys
+import time
 import types
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from measured_glossary.lab import experiment as declaration
+from measured_glossary.lab import lint, timed
 from measured_glossary.lab.experiment import Claim, Experiment, Probe
 from measured_glossary.lab.protocol import RESULT, SCHEMA, event_line
 from measured_glossary.lab.refutation import explain, last_frame
@@ -35,6 +38,7 @@ from measured_glossary.lab.table import (
     plain,
     to_data,
 )
+from measured_glossary.lab.timing import Plan, Session
 from measured_glossary.problem import Checked, Place, Problem, to_json
 
 Request = dict[str, Any]
@@ -146,7 +150,7 @@ def describe(request: Request) -> Checked[Value]:
     author = loaded.value
     if author is None:
         return Checked(value=None, problems=loaded.problems)
-    found = [*author.experiment.faults(), *_claims_without_assert(author)]
+    found = [*author.experiment.faults(), *_claims_without_assert(author), *_by_chance(author)]
     if found:
         problems = (author.problem(f.line, f.code, f.message, f.hint) for f in found)
         return Checked(value=None, problems=tuple(problems))
@@ -163,6 +167,15 @@ def _claims_without_assert(author: _Author) -> Iterator[declaration.Fault]:
             yield declaration.Fault(
                 line=claim.line, code="claim-without-assert", message=message, hint=hint
             )
+
+
+def _by_chance(author: _Author) -> Iterator[declaration.Fault]:
+    tables = tuple(probe.table for probe in author.experiment.probes)
+    claims = {claim.name: claim.tables for claim in author.experiment.claims}
+    for found in lint.lint(author.text, claims, tables):
+        yield declaration.Fault(
+            line=found.line, code=found.code, message=found.message, hint=found.hint
+        )
 
 
 def _description(experiment: Experiment) -> Value:
@@ -293,17 +306,82 @@ def static(request: Request) -> Checked[Value]:
 
 
 def run(request: Request) -> Checked[Value]:
-    """Run the runtime probes on the GPU, all in this process, and say under which conditions."""
+    """Run the runtime and timed probes on the GPU, all in this process; say the conditions."""
     from measured_glossary.lab import machine
 
     before = machine.conditions()
     captured = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     answer = _probed(request, "runtime", lambda probe: _gpu(request, probe.table))
-    if answer.value is None:
-        return answer
+    times = _timed(request)
+    if answer.value is None or times.value is None:
+        problems = dict.fromkeys((*answer.problems, *times.problems))
+        return Checked(value=None, problems=tuple(problems))
     conditions = {"before": before, "after": machine.conditions()}
     more = {"captured": captured, "conditions": conditions, "toolchain": machine.software()}
-    return Checked(value={**answer.value, **more})
+    tables = [*answer.value["tables"], *times.value["tables"]]
+    return Checked(value={"tables": tables, "timings": times.value["timings"], **more})
+
+
+def _timed(request: Request) -> Checked[Value]:
+    """Run the timed probes: each has the GPU for itself."""
+    loaded = _load(request)
+    if loaded.value is None:
+        return Checked(value=None, problems=loaded.problems)
+    author = loaded.value
+    probes = [probe for probe in author.experiment.probes if probe.table.kind == "timed"]
+    done = [_time_probe(author, probe, _gpu(request, probe.table)) for probe in probes]
+    problems = tuple(problem for each in done for problem in each.problems)
+    found = [each.value for each in done if each.value is not None]
+    value = {
+        "tables": [to_data(table) for table, _ in found],
+        "timings": [timing for _, timing in found],
+    }
+    return Checked(value=None if problems else value, problems=problems)
+
+
+def _time_probe(author: _Author, probe: Probe, gpu: Any) -> Checked[tuple[Table, Value]]:
+    """Take a timed probe's rows, then time their functions against each other."""
+    yielded = _yielded(author, probe, gpu)
+    if yielded.value is None:
+        return Checked(value=None, problems=yielded.problems)
+    found = timed.faults(probe.table, yielded.value)
+    if found:
+        return Checked(value=None, problems=_of_timed(author, probe, *found))
+    plan = Plan(limit_s=probe.limit_s)
+    stopwatch = gpu.stopwatch(cold=probe.cache == "cold")
+    try:
+        rows, times = timed.taken(probe.table, yielded.value, _take(gpu, stopwatch, plan))
+    except BaseException as error:
+        problem = _error(author.file, "probe-error", error, probe.line)
+        return Checked(value=None, problems=(problem,))
+    if few := timed.too_few(probe.table, times, plan):
+        return Checked(value=None, problems=_of_timed(author, probe, few))
+    table = _filled(author, probe, rows)
+    if table.value is None:
+        return Checked(value=None, problems=table.problems)
+    noted = timed.noted(probe.table, times, probe.cache, stopwatch.flushed_bytes)
+    return Checked(value=(table.value, noted))
+
+
+def _of_timed(author: _Author, probe: Probe, *found: timed.Fault) -> tuple[Problem, ...]:
+    return tuple(author.problem(probe.line, f.code, f.message, f.hint) for f in found)
+
+
+def _take(gpu: Any, stopwatch: Any, plan: Plan) -> timed.Take:
+    from measured_glossary.lab import machine
+
+    def take(calls: Any) -> Any:
+        return Session(
+            calls=calls,
+            stopwatch=stopwatch,
+            look=machine.conditions,
+            clock=time.monotonic,
+            plan=plan,
+            order=random.Random(gpu.seed),  # noqa: S311 - an order, not a secret
+            progress=gpu.progress,
+        ).run()
+
+    return take
 
 
 def case(request: Request) -> Checked[Value]:
@@ -429,22 +507,30 @@ def _scaled(probe: Probe, request: Request) -> Probe:
 
 
 def _run_probe(author: _Author, probe: Probe, given: Callable[[Probe], Any]) -> Checked[Table]:
+    rows = _yielded(author, probe, given(probe))
+    if rows.value is None:
+        return Checked(value=None, problems=rows.problems)
+    return _filled(author, probe, rows.value)
+
+
+def _yielded(author: _Author, probe: Probe, given: Any) -> Checked[list[dict[str, Any]]]:
+    """Give the rows of a probe, as it yielded them."""
     try:
-        rows = list(probe.function(given(probe)) or ())
+        rows = list(probe.function(given) or ())
     except BaseException as error:
         problem = _error(author.file, "probe-error", error, probe.line)
         return Checked(value=None, problems=(problem,))
-    return _filled(author, probe, rows)
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        odd = next((row for row in rows if not isinstance(row, dict)), "no row")
+        message = f"{probe.table.name} yields {str(odd)[:60]!r}, expected rows, as dicts"
+        problem = author.problem(probe.line, "probe-row", message)
+        return Checked(value=None, problems=(problem,))
+    return Checked(value=rows)
 
 
 def _filled(author: _Author, probe: Probe, rows: list[Any]) -> Checked[Table]:
     """Give the probe's table with rows, or what is wrong with them."""
     name = probe.table.name
-    if not rows or not all(isinstance(row, dict) for row in rows):
-        odd = next((row for row in rows if not isinstance(row, dict)), "no row")
-        message = f"{name} yields {str(odd)[:60]!r}, expected rows, as dicts"
-        problem = author.problem(probe.line, "probe-row", message)
-        return Checked(value=None, problems=(problem,))
     table = replace(probe.table, rows=tuple(_plain_row(probe.table, row) for row in rows))
     messages = [fault.message for fault in faults(table)]
     if len(messages) > MAX_FAULTS:

@@ -1,11 +1,13 @@
 """The real worker with a pretended GPU and compiler: `pretend_gpu.py NAME… REQUEST.json`.
 
-Each NAME takes something away or changes it: `no-gpu`, `no-compiler`, `other-driver`, `lost-gpu`.
+Each NAME takes something away or changes it: `no-gpu`, `no-compiler`, `other-driver`, `lost-gpu`,
+`braked` and `braked-once`.
 Everything between the pretended parts and the author's file is the code that runs in earnest.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import runpy
 import sys
@@ -29,6 +31,16 @@ class Cubin(types.SimpleNamespace):
     """A pretended cubin: the source's own text."""
 
 
+class Stopwatch(types.SimpleNamespace):
+    """A pretended stopwatch: a call gives the time that it takes."""
+
+    flushed_bytes: int
+
+    def __call__(self, call: Callable[[], float]) -> float:
+        """Run the call."""
+        return call()
+
+
 class Gpu:
     """A GPU whose kernels are written down in the test: `gpu.fail` raises as a launch would."""
 
@@ -46,6 +58,10 @@ class Gpu:
     def fail(self, name: str) -> None:
         """Raise a CUDA error, as a launch would."""
         raise CUDARuntimeError(f"{name}: unspecified")
+
+    def stopwatch(self, *, cold: bool) -> Stopwatch:
+        """Give a clock on which a call takes what the call itself says, in milliseconds."""
+        return Stopwatch(flushed_bytes=1 << 20 if cold else 0)
 
     def answers(self) -> bool:
         """Answer, unless the GPU is pretended to be lost."""
@@ -103,6 +119,16 @@ FINGERPRINT = {
 }
 
 
+LOOKS = itertools.count()
+
+
+def conditions() -> dict[str, Any]:
+    """Tell a clock; where it is braked, that, and `braked-once` at the third look only."""
+    look = next(LOOKS)
+    braked = "braked" in CHANGES or ("braked-once" in CHANGES and look == 3)
+    return {"sm_clock_mhz": 1000, **({"throttle_reasons": ["SwPowerCap"]} if braked else {})}
+
+
 def pretend() -> None:
     """Pretend the compiler, the machine and the GPU."""
     no_compiler = "no-compiler" in CHANGES
@@ -117,7 +143,7 @@ def pretend() -> None:
     module(
         "machine",
         fingerprint=lambda: None if "no-gpu" in CHANGES else FINGERPRINT,
-        conditions=lambda: {"sm_clock_mhz": 1000},
+        conditions=conditions,
         software=lambda: {"cupy": "0.0"},
     )
     module("gpu", Gpu=Gpu, cuda_error=gpu.cuda_error)

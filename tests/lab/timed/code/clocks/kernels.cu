@@ -1,0 +1,1 @@
+kernel nothing(float* out) { load; store; }
