@@ -58,6 +58,5 @@ def mkdocs(site: Site, *words: str) -> Built:
     arguments = ["build", "--config-file", str(site.root / "mkdocs.yml"), *words]
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(site.root)
-        patched.delenv("GLOSSARY_REGISTRY_PIN", raising=False)
         done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
     return Built(status=done.exit_code, output=done.output, folder=site.root / "site")

@@ -16,16 +16,18 @@ PACKAGE = ROOT / "plugins" / "measured_glossary"
 
 # From the ground up; a folder stands for all its modules. What shares a layer does not meet.
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"problem", "explain", "markup", "progress", "trace"}),
-    frozenset({"source", "scan", "audit", "chart", "diagram", "scaffold"}),
+    frozenset({"problem", "explain", "markup", "progress", "trace", "address", "card"}),
+    frozenset({"source", "attachment", "scan", "audit", "chart", "diagram", "scaffold"}),
     frozenset({"body", "prose", "project"}),
     frozenset({"entry", "markdown"}),
     frozenset({"excerpt", "lab"}),
     frozenset({"trust", "cells", "expression", "readings"}),
-    frozenset({"gate", "blocks", "backlinks", "proof"}),
-    frozenset({"page"}),
+    frozenset({"gate", "blocks", "backlinks", "proof", "published"}),
+    frozenset({"cite", "metadata"}),
+    frozenset({"page", "feeds"}),
     frozenset({"pipeline"}),
-    frozenset({"expectation", "status", "website"}),
+    frozenset({"expectation", "status", "catalogue"}),
+    frozenset({"website"}),
     frozenset({"plugin", "export", "cli_verify"}),
     frozenset({"preview", "cli_trust"}),
     frozenset({"cli"}),

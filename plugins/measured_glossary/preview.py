@@ -6,35 +6,79 @@ every page of a preview says that it is one, and the audit refuses the folder.
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from mkdocs.commands.build import build as build_site
 from mkdocs.config import load_config
-from mkdocs.exceptions import Abort, ConfigurationError
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import MkDocsException
 
-from measured_glossary.plugin import MeasuredGlossary
+from measured_glossary.plugin import GlossaryRefused, MeasuredGlossary
 from measured_glossary.problem import Place, Problem, Refused
 
 FOLDER = "preview"
+CONFIG = "mkdocs.yml"
 
 
 def build(root: Path) -> Path:
     """Build the preview and give its `index.html`."""
-    try:
-        # Opened from the disk, a folder in a link is no page.
-        config = load_config(
-            str(root / "mkdocs.yml"), site_dir=str(root / FOLDER), use_directory_urls=False
-        )
-        plugins = [p for p in config.plugins.values() if isinstance(p, MeasuredGlossary)]
-        config.plugins.on_startup(command="build", dirty=False)
-        for plugin in plugins:
-            plugin.preview = True
-        # A serve address is what makes MkDocs build drafts, with its own DRAFT badge on them.
-        build_site(config, serve_url=config.site_url or "/")
-    except (ConfigurationError, Abort, FileNotFoundError) as error:
-        raise Refused([_problem(str(error))]) from None
+    if not (root / CONFIG).is_file():
+        raise Refused([_problem("missing-file", "there is no such file", _START)])
+    with _told() as told:
+        try:
+            _build(load_config(str(root / CONFIG), site_dir=str(root / FOLDER)))
+        except MkDocsException as error:
+            raise Refused(_reasons(error, told)) from None
     return root / FOLDER / "index.html"
 
 
-def _problem(message: str) -> Problem:
-    return Problem(place=Place("mkdocs.yml"), code="site-not-built", message=message)
+def _build(config: MkDocsConfig) -> None:
+    if not any(isinstance(plugin, MeasuredGlossary) for plugin in config.plugins.values()):
+        raise Refused([_problem("no-plugin", "measured-glossary is not among its plugins", _ADD)])
+    # What makes plugins and MkDocs build drafts; MkDocs puts its own DRAFT badge on them.
+    config.plugins.on_startup(command="serve", dirty=False)
+    build_site(config, serve_url=config.site_url or "/")
+
+
+_START = "glossary init writes one, with all that a glossary needs"
+_ADD = "write '  - measured-glossary' below 'plugins:'"
+
+
+def _problem(code: str, message: str, hint: str = "") -> Problem:
+    return Problem(place=Place(CONFIG), code=code, message=message, hint=hint)
+
+
+# ── what MkDocs says when it gives up ────────────────────────────────────────────────────────
+
+
+def _reasons(error: MkDocsException, told: list[str]) -> list[Problem]:
+    """Give our own refusal, or what MkDocs warned of, or its last word."""
+    for cause in (error, error.__context__):
+        if isinstance(cause, GlossaryRefused):
+            return list(cause.problems)
+    return [_problem("site-not-built", text) for text in told or [error.format_message()]]
+
+
+class _Told(logging.Handler):
+    """Keeps warnings and errors instead of printing them."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep one."""
+        self.lines.append(record.getMessage())
+
+
+@contextmanager
+def _told() -> Iterator[list[str]]:
+    logger, handler = logging.getLogger("mkdocs"), _Told()
+    logger.addHandler(handler)
+    try:
+        yield handler.lines
+    finally:
+        logger.removeHandler(handler)

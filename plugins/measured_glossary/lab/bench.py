@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import Any, Literal
 
 from measured_glossary.lab.runner import (
@@ -45,8 +46,8 @@ class Settings:
     `measure`: `live` insists on a GPU, `auto` uses one that is there, `recorded` looks for none.
     `gpu`: `True` insists too, `False` looks for none, `None` leaves it to `measure`. `cache` is a
     folder for compiled code and live results, `reports` one that keeps all that sanitizers wrote.
-    `launches` replaces the declared number, for a
-    trial whose result is not kept. `command` starts a worker.
+    `launches` replaces the declared number, for a trial whose result is not kept. `command` starts
+    a worker; once `stop` is set, all of them are killed.
     """
 
     measure: Measure = "auto"
@@ -58,6 +59,7 @@ class Settings:
     seed: int = 14
     limits: Limits = field(default_factory=Limits)
     command: tuple[str, ...] = WORKER
+    stop: Event = field(default_factory=Event, compare=False, repr=False)
 
     @property
     def looks_for_gpu(self) -> bool:
@@ -124,6 +126,7 @@ class Bench:
             start_limit_s=start_limit_s,
             progress=self.progress,
             command=(*under, *self.settings.command),
+            stop=self.settings.stop,
         )
 
     def answer_of(self, ran: Ran[Model], mode: str) -> Checked[Model]:

@@ -69,12 +69,14 @@ def run_worker(
     progress: Progress | None = None,
     command: Sequence[str] = WORKER,
     start_limit_s: float = START_LIMIT_S,
+    stop: threading.Event | None = None,
 ) -> Ran[Model]:
     """Run a worker in `folder`, which must be empty, and read its answer as `model`.
 
     The worker gets no input, no secrets and a process group of its own; it is killed, children
     included, `limit_s` after it said that its work begins, or `start_limit_s` after its start if
-    it has not said so. What left its process group on purpose is not found. POSIX only.
+    it has not said so. What left its process group on purpose is not found. POSIX only. Once `stop`
+    is set the worker is killed, and `Stopped` is raised.
     """
     (folder / REQUEST).write_bytes(canonical_json({"schema": SCHEMA, **request}))
     started = time.monotonic()
@@ -83,7 +85,7 @@ def run_worker(
     reader = threading.Thread(target=output.read, args=(process.stdout,), daemon=True)
     reader.start()
     try:
-        ended = _wait(process, output, started + start_limit_s, limit_s)
+        ended = _wait(process, output, started + start_limit_s, limit_s, stop)
     finally:
         _kill(process)
     reader.join(END_LIMIT_S)
@@ -100,6 +102,10 @@ def run_worker(
         begun=output.begun is not None,
         detail=detail,
     )
+
+
+class Stopped(Exception):  # noqa: N818 - nothing went wrong: nobody waits for the answer any more
+    """The build is given up."""
 
 
 # ── the process ──────────────────────────────────────────────────────────────────────────────
@@ -135,10 +141,16 @@ def _start(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
 
 
 def _wait(
-    process: subprocess.Popen[bytes], output: _Output, start_deadline: float, limit_s: float
+    process: subprocess.Popen[bytes],
+    output: _Output,
+    start_deadline: float,
+    limit_s: float,
+    stop: threading.Event | None,
 ) -> bool:
     """Wait for the end; say whether it came in time."""
     while True:
+        if stop is not None and stop.is_set():
+            raise Stopped
         deadline = start_deadline if output.begun is None else output.begun + limit_s
         left = deadline - time.monotonic()
         try:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, Literal
 
 from measured_glossary.lab.answer import Checks, ClaimAnswer, Means, ResultAnswer
@@ -139,20 +139,32 @@ class Studies:
 
     pool: ThreadPoolExecutor
     running: tuple[Future[Study], ...]
+    stop: Event
 
     def collect(self) -> tuple[Study, ...]:
         """Wait for all of them and give them in the order they were asked for."""
-        with self.pool:
+        try:
             return tuple(future.result() for future in self.running)
+        except BaseException:  # Ctrl-C above all: nobody waits for the others either
+            self.give_up()
+            raise
+        finally:
+            self.pool.shutdown()
+
+    def give_up(self) -> None:
+        """Kill every worker and start none; for whoever does not collect."""
+        self.stop.set()
+        self.pool.shutdown(wait=False, cancel_futures=True)
 
 
 def start_studies(root: Path, ids: Sequence[str], settings: Settings) -> Studies:
     """Begin to study experiments side by side; one at a time is on the GPU."""
     pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="study")
     if not ids:
-        return Studies(pool=pool, running=())
+        return Studies(pool=pool, running=(), stop=settings.stop)
     lab = _Lab(root=root, settings=settings, means=pool.submit(_find_means, settings))
-    return Studies(pool=pool, running=tuple(pool.submit(_study, lab, name) for name in ids))
+    running = tuple(pool.submit(_study, lab, name) for name in ids)
+    return Studies(pool=pool, running=running, stop=settings.stop)
 
 
 def study(root: Path, experiment_id: str, settings: Settings) -> Study:
