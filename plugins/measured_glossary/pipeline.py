@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from measured_glossary import gate, page
+from measured_glossary import attachment, gate, page
 from measured_glossary.entry import Entry, parse
 from measured_glossary.expression import evaluate, names_of
 from measured_glossary.gate import Verdict
@@ -32,6 +32,7 @@ T = TypeVar("T")
 
 CACHE = ".cache/measured-glossary"
 PIN = "GLOSSARY_REGISTRY_PIN"
+MISSING_MEANS = frozenset({"no-gpu", "no-compiler"})  # of a build that was told to measure live
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,11 +174,15 @@ def refuse_wrong_evidence(glossary: Glossary) -> None:
     """Refuse to publish anything while the evidence of one entry is wrong.
 
     Drafts and outdated entries are simply left out; but a page that was signed and can no longer
-    be published must be seen by a person, not vanish.
+    be published must be seen by a person, not vanish. So must a build that was to measure and
+    could not.
     """
     refused = [entry for entry in glossary.entries if entry.verdict.state == "refused"]
-    if refused:
-        raise Refused(problem for entry in refused for problem in entry.verdict.reasons)
+    found = [problem for entry in refused for problem in entry.verdict.reasons]
+    told = [problem for study in glossary.studies.values() for problem in study.problems]
+    found += [problem for problem in told if problem.code in MISSING_MEANS]
+    if found:
+        raise Refused(found)
 
 
 # ── reading ──────────────────────────────────────────────────────────────────────────────────
@@ -202,7 +207,8 @@ def _read_entry(root: Path, entry_id: str) -> Draft:
         return Draft(id=entry_id, problems=(_no_entry_file(file),))
     source = decode(file, folder.value.files[file])
     entry = parse(entry_id, source.value) if source.value else Checked(value=None)
-    problems = (*source.problems, *entry.problems)
+    beside = attachment.problems(folder.value.files)
+    problems = (*source.problems, *entry.problems, *beside)
     return Draft(id=entry_id, entry=entry.value, folder=folder.value, problems=problems)
 
 

@@ -19,10 +19,12 @@ from measured_glossary.backlinks import Mention, mentions
 from measured_glossary.diagram import script
 from measured_glossary.lab.record import record_bytes
 from measured_glossary.pipeline import Glossary, Judged
+from measured_glossary.problem import Place, Problem
 from measured_glossary.trust.folder import ENTRIES, EntryFolder
 
 EXPERIMENTS = "experiments"
 ASSETS = "assets/measured-glossary"
+RESERVED = (ENTRIES, EXPERIMENTS, ASSETS)
 STYLESHEETS = (f"{ASSETS}/glossary.css",)
 SCRIPT = f"{ASSETS}/tile-lifecycle.js"  # loaded by the pages that show the diagram
 
@@ -56,9 +58,18 @@ def entry_uri(entry_id: str) -> str:
     return f"{ENTRIES}/{entry_id}/index.md"
 
 
-def foreign_pages(uris: Iterable[str]) -> list[str]:
-    """Give the hand-written files that stand where only entries may."""
-    return sorted(uri for uri in uris if uri.casefold().startswith(f"{ENTRIES}/"))
+def foreign_files(uris: Iterable[str]) -> list[Problem]:
+    """Say which hand-written files stand where only generated ones may."""
+    return [
+        Problem(
+            place=Place(uri),
+            code="foreign-page",
+            message="stands among the hand-written pages where only generated ones may",
+            hint=f"move it to another folder than {', '.join(RESERVED)}",
+        )
+        for uri in sorted(uris)
+        if uri.casefold().startswith(tuple(f"{folder}/" for folder in RESERVED))
+    ]
 
 
 # ── entries and their index ──────────────────────────────────────────────────────────────────
