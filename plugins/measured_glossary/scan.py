@@ -164,9 +164,9 @@ class _Containers:
     def leave(self, indent: int) -> int:
         """Leave what a line so indented is not part of; give the indentation that is code."""
         self.inner = [c for c in self.inner if indent >= 4 * (c.level + 1)]
-        if not self.inner:
-            return 4
-        return min(4 * (self.inner[-1].level + 2), self.inner[-1].content + 4)
+        levels = [c.level + 1 for c in self.inner]
+        contents = [c.content for c in self.inner if indent >= c.content]
+        return 4 + min(4 * max(levels, default=0), max(contents, default=0))
 
     def open(self, indent: int, mark: int, *, tight: bool) -> None:
         """Enter what begins at `indent` with a mark of that width."""
@@ -251,9 +251,7 @@ class _Rows:
         start = found.text.index("<!--", found.start(row))
         end = found.region("comment", start, _comment_end(found, start))
         last = found.lines.row(end - 1)
-        if last > row:
-            _check_long_comment(found, row, last, end)
-        _Spans(found, end, found.end(last)).run()
+        _check_comment(found, row, last, end)
         self.containers.leave(0)
         self._begin()
         return last + 1
@@ -375,9 +373,10 @@ def _comment_end(found: _Findings, start: int) -> int:
     return end + 3 if end >= 0 else len(found.text)
 
 
-def _check_long_comment(found: _Findings, row: int, last: int, end: int) -> None:
+def _check_comment(found: _Findings, row: int, last: int, end: int) -> None:
+    """Check a comment that begins a line: for CommonMark its last line is HTML to the end."""
     if found.text[end : found.end(last)].strip():
-        message = "text follows a comment of several lines"
+        message = "text follows a comment that begins its line"
         found.fault(end, "comment-syntax", message, "begin a new line behind '-->'")
     for inner in range(row + 1, last + 1):
         if _FENCE.match(found.rows[inner]):
@@ -419,6 +418,7 @@ _TOKEN = re.compile(
     r"|(?P<target>\]\()"
     r"|(?P<reference>(?m:^[> \t]*)(?:(?:[-*+]|\d+[.)]) +)*\[(?!\^)[^\]\[]*\]:[^\n]*)"
 )
+_BEGINNING = re.compile(r"[> \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)*")
 _TARGET = re.compile(r"(?:[^()`\\<\n]|\\.|<(?!!)|\([^()`\n]*\))*\)")
 
 
@@ -469,6 +469,9 @@ class _Spans:
             message = "a comment inside a line holds a line end or a backtick"
             hint = "give the comment lines of its own, from the margin"
             self.found.fault(start, "comment-syntax", message, hint)
+        row = self.found.lines.row(start)
+        if _BEGINNING.fullmatch(self.text, self.found.start(row), start):
+            _check_comment(self.found, row, row, close)
         return self.found.region("comment", start, min(close, self.end))
 
     def _value(self, start: int, end: int) -> int:
