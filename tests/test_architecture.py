@@ -17,8 +17,8 @@ PACKAGE = ROOT / "plugins" / "measured_glossary"
 # From the ground up; a folder stands for all its modules. What shares a layer does not meet.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"problem", "explain", "markup", "progress", "trace", "address", "card"}),
-    frozenset({"source", "attachment", "scan", "audit", "chart", "diagram", "scaffold"}),
-    frozenset({"body", "prose", "project"}),
+    frozenset({"source", "attachment", "scan", "audit", "chart", "diagram", "scaffold", "graph"}),
+    frozenset({"body", "prose", "project", "terms"}),
     frozenset({"entry", "markdown"}),
     frozenset({"excerpt", "lab"}),
     frozenset({"trust", "cells", "expression", "readings"}),

@@ -1,23 +1,41 @@
-"""Where hand-written pages mention an entry.
+"""Where pages mention an entry, with the sentence.
 
-Comes in: the folder of hand-written pages. Goes out: for each entry the pages that link to it,
-with the sentence. Must not know verdicts: what a page may show of a draft is decided elsewhere.
+Comes in: pages as Markdown, and the terms. Goes out: for each entry the pages that link to it or
+name it. Must not know verdicts: it is given what may be shown.
 """
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from measured_glossary.source import read
+from measured_glossary.source import Source, read
+from measured_glossary.terms import Vocabulary
+from measured_glossary.terms import mentions as term_mentions
 from measured_glossary.trust.folder import ENTRIES
 
 _TITLE = re.compile(r"^#\s+(.+?)\s*(?:\{.*\})?$", re.MULTILINE)
+_MATTER = re.compile(r"\A---\n.*?\n---(?=\n)", re.DOTALL)
 _LINK = re.compile(rf"\]\((?:\.\./)*{ENTRIES}/([a-z0-9-]+)/(?:index\.md)?(?:#[^)\s]*)?\)")
-_MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*`]")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\[])")
+_FORCED = re.compile(r"\[\[!?([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
+_MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|<[A-Za-z/][^<>]*>|[*`]|\\(?=[!-/:-@\[-`{-~])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\[*_\\])")
+# A paragraph ends at an empty line; a list's item, a quotation and a table's row stand alone too.
+_BORDER = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d+\.)[ \t]|[ \t]*[>|#])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A page: where it stands, its title, its Markdown, and the entry it is the page of."""
+
+    uri: str
+    title: str
+    markdown: str
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -29,26 +47,53 @@ class Mention:
     sentence: str
 
 
-def mentions(docs: Path, entry_ids: tuple[str, ...]) -> dict[str, tuple[Mention, ...]]:
-    """Find, for each entry, the first sentence of every hand-written page that links to it."""
-    found: dict[str, list[Mention]] = {entry_id: [] for entry_id in entry_ids}
+def hand_written(docs: Path) -> Iterator[tuple[Source, Written]]:
+    """Give every hand-written page as it lies there; its front matter is blanked out."""
     for path in sorted(docs.rglob("*.md")):
         uri = path.relative_to(docs).as_posix()
-        source = read(docs, uri).value
-        for entry_id, sentence in _links(source.text if source else ""):
-            if entry_id in found and all(m.uri != uri for m in found[entry_id]):
-                title = _TITLE.search(source.text if source else "")
-                name = _plain(title.group(1)) if title else uri
-                found[entry_id].append(Mention(uri, name, sentence))
+        if source := read(docs, uri).value:
+            text = _MATTER.sub(lambda matter: "\n" * matter[0].count("\n"), source.text)
+            title = _TITLE.search(text)
+            name = _plain(title.group(1)) if title else uri
+            yield source, Written(uri=uri, title=name, markdown=text)
+
+
+def mentions(pages: Iterable[Written], known: Vocabulary) -> dict[str, tuple[Mention, ...]]:
+    """Find, for each entry, the first sentence of every other page that links to it or names it."""
+    found: dict[str, list[Mention]] = defaultdict(list)
+    for page in pages:
+        first: dict[str, int] = {}
+        for offset, entry_id in sorted(_places(page.markdown, known)):
+            first.setdefault(entry_id, offset)
+        for entry_id, offset in first.items():
+            if entry_id != page.own:
+                sentence = sentence_at(page.markdown, offset)
+                found[entry_id].append(Mention(page.uri, page.title, sentence))
     return {entry_id: tuple(sorted(each)) for entry_id, each in found.items()}
 
 
-def _links(text: str) -> Iterator[tuple[str, str]]:
-    for paragraph in re.split(r"\n\s*\n", text):
-        for sentence in _SENTENCE.split(" ".join(paragraph.split())):
-            for link in _LINK.finditer(sentence):
-                yield link.group(1), _plain(sentence)
+def _places(text: str, known: Vocabulary) -> Iterator[tuple[int, str]]:
+    """Give where a text links to an entry or names one term; a shared name is nobody's."""
+    for link in _LINK.finditer(text):
+        yield link.start(), link.group(1)
+    for mention in term_mentions(text, known):
+        if len(mention.terms) == 1:
+            yield mention.start, mention.terms[0].id
+
+
+def sentence_at(text: str, offset: int) -> str:
+    """Give the sentence around an offset as plain words; in a table's row there is none."""
+    start = max((b.end() for b in _BORDER.finditer(text, 0, offset)), default=0)
+    end = _BORDER.search(text, offset)
+    paragraph = text[start : end.start() if end else len(text)]
+    if paragraph.lstrip().startswith("|"):
+        return ""
+    begins = [0, *(found.end() for found in _SENTENCE_END.finditer(paragraph)), len(paragraph)]
+    last = max(index for index, at in enumerate(begins) if at <= offset - start)
+    return _plain(paragraph[begins[last] : begins[min(last + 1, len(begins) - 1)]])
 
 
 def _plain(text: str) -> str:
-    return _MARKUP.sub(lambda m: m.group(1) or "", text).strip("# ")
+    words = _FORCED.sub(lambda found: found[2] or found[1], text)
+    bare = html.unescape(_MARKUP.sub(lambda found: found[1] or "", words))
+    return re.sub(r"^(?:[-+>#\d.\s]+\s)?", "", " ".join(bare.split())).strip()

@@ -396,7 +396,7 @@ def _fenced(asked: Asked, source: Source, excerpt: Excerpt) -> Markup:
         excerpt=excerpt,
         digest=source.sha256,
         stale=source.file in changed,
-        fence=_fence("\n".join(excerpt.lines)),
+        fence=fence("\n".join(excerpt.lines)),
         language=_LANGUAGES.get(source.file.rpartition(".")[2], "text"),
         code=Markup("\n".join(excerpt.lines)),  # noqa: S704 - inside a fence longer than any in it
     )
@@ -408,7 +408,7 @@ def _file_url(asked: Asked, file: str, excerpt: Excerpt) -> str:
     return f"{asked.repository}/{file}{lines}" if asked.repository else f"../../{file}"
 
 
-def _fence(text: str) -> Markup:
+def fence(text: str) -> Markup:
     """Give a fence that nothing in the text can close."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     return Markup("`" * max(3, longest + 1))  # noqa: S704 - backticks only

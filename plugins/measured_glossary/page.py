@@ -17,11 +17,14 @@ from measured_glossary import blocks, proof
 from measured_glossary.body import Block, Piece, Text, Value, escape_identifiers
 from measured_glossary.entry import Entry, FrontMatter, PlainTerm
 from measured_glossary.gate import State, Verdict
+from measured_glossary.graph import Node, draw, neighbours
 from measured_glossary.lab.study import Study
 from measured_glossary.markup import fill, fill_page, inert
 from measured_glossary.problem import Checked, Problem
 from measured_glossary.readings import readings
 from measured_glossary.trust.signoff import Signoff
+
+Connections = Sequence[tuple[str, str]]  # pairs of terms, by their names
 
 _BANNERS: dict[State, tuple[str, str]] = {
     "published": ("", ""),
@@ -33,6 +36,8 @@ _BANNERS: dict[State, tuple[str, str]] = {
     "refused": ("Refused.", "Something in it is wrong; it is shown so that it can be mended."),
     "retracted": ("Retracted.", "It was published once and is withdrawn."),
 }
+MANY_TERMS = 13
+_ASSETS = "../assets/measured-glossary"
 _BYLINE = ("Written by", "Reviewed by", "Written on", "Last checked on")
 
 
@@ -61,6 +66,18 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A term as lists show it; `state` is empty for a published one."""
+
+    term: str
+    answer: str
+    area: str
+    aliases: tuple[str, ...]
+    url: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """What an entry's body may show: its experiments' studies and its expressions' values."""
 
@@ -74,7 +91,8 @@ class PageContext:
     """What stands around a body.
 
     `others` are the entries that may be linked, by id; `met_in` the pages that mention this one:
-    title, url, sentence.
+    title, url, sentence. `link` links the terms in a body; `cited` are the forms in which a
+    published entry is cited: what each is called, its language, its text.
     """
 
     site: Site
@@ -82,6 +100,8 @@ class PageContext:
     signoff: Signoff | None = None
     others: Mapping[str, Other]
     met_in: Sequence[tuple[str, str, str]] = ()
+    link: Callable[[str], str] = str
+    cited: Sequence[tuple[str, str, str]] = ()
 
 
 class Judged(Protocol):
@@ -161,9 +181,10 @@ def render(judged: Judged, context: PageContext) -> str:
         front=front,
         site=context.site,
         area_url=_area_url(context.site, front.area),
-        body=Markup(judged.body),  # noqa: S704 - made by `expand`: every value in it is inert
+        body=Markup(context.link(judged.body)),  # noqa: S704 - `expand` made every value inert
         banner=_banner(context.verdict),
         verify=_verify(judged, context),
+        cite=_cite(context),
         **_foot(front, context),
     )
 
@@ -184,6 +205,15 @@ def _verify(judged: Judged, context: PageContext) -> Markup | str:
         pinned=pinned,
         fence=Markup("```"),
     )
+
+
+def _cite(context: PageContext) -> Markup | str:
+    """Say how the entry is cited, each form in a fence that nothing in it can close."""
+    forms = [
+        (name, language, blocks.fence(text), Markup(text))  # noqa: S704 - inside that fence
+        for name, language, text in context.cited
+    ]
+    return fill("cite.md", forms=forms) if forms else ""
 
 
 def _foot(front: FrontMatter, context: PageContext) -> dict[str, object]:
@@ -240,28 +270,62 @@ def _byline(signoff: Signoff | None) -> list[tuple[str, str]]:
 # ── other pages ──────────────────────────────────────────────────────────────────────────────
 
 
-def render_index(site: Site, shown: Sequence[Judged]) -> str:
-    """Give the glossary's index: every shown term, by the alphabet and by area."""
-    terms = sorted((_line(judged) for judged in shown), key=lambda line: _sort_key(line["term"]))
-    areas = sorted({line["area"] for line in terms if line["area"]})
-    by_area = [(area, [line for line in terms if line["area"] == area]) for area in areas]
-    return fill_page("index.md", site=site, terms=terms, areas=by_area)
+def render_index(site: Site, shown: Sequence[Judged], connections: Connections = ()) -> str:
+    """Give the glossary's index: every shown term, by the alphabet and by area, and connected."""
+    terms = sorted((_line(judged) for judged in shown), key=lambda line: _sort_key(line.term))
+    areas = sorted({line.area for line in terms if line.area})
+    return fill_page(
+        "index.md",
+        site=site,
+        assets=_ASSETS,
+        terms=terms,
+        letters=_by_letter(terms),
+        areas=[(area, [line for line in terms if line.area == area]) for area in areas],
+        graph=draw(_nodes(terms, connections), connections),
+        connected=neighbours(connections).items(),
+    )
 
 
-def _line(judged: Judged) -> dict[str, str]:
+def _by_letter(terms: Sequence[Line]) -> list[tuple[str, list[Line]]]:
+    """Give terms by their first letter; a short list needs no headings."""
+    if len(terms) < MANY_TERMS:
+        return [("", list(terms))]
+    letters = sorted({_letter(line.term) for line in terms})
+    return [(letter, [t for t in terms if _letter(t.term) == letter]) for letter in letters]
+
+
+def _letter(term: str) -> str:
+    return _sort_key(term)[0][:1].upper()
+
+
+def _nodes(terms: Sequence[Line], connections: Connections) -> list[Node]:
+    """Give each shown term, and each related one that has no page."""
+    pages = {line.term: line.area for line in terms}
+    others = {name for pair in connections for name in pair} - pages.keys()
+    nodes = [Node(name=name, area=area) for name, area in pages.items()]
+    return nodes + [Node(name=name, area="", has_page=False) for name in sorted(others)]
+
+
+def _line(judged: Judged) -> Line:
     front = judged.entry.front if judged.entry else None
-    return {
-        "term": front.term if front else judged.id,
-        "answer": front.answer if front else "",
-        "area": front.area if front else "",
-        "url": f"{judged.id}/index.md",
-        "state": "" if judged.verdict.state == "published" else judged.verdict.state,
-    }
+    return Line(
+        term=front.term if front else judged.id,
+        answer=front.answer if front else "",
+        area=front.area if front else "",
+        aliases=front.aliases if front else (),
+        url=f"{judged.id}/index.md",
+        state="" if judged.verdict.state == "published" else judged.verdict.state,
+    )
 
 
 def _sort_key(term: str) -> tuple[str, str]:
     """Sort by letters and digits alone: `__syncthreads()` stands under S."""
     return re.sub(r"[\W_]", "", term).casefold(), term
+
+
+def render_disambiguation(name: str, lines: Sequence[tuple[str, str, str]]) -> str:
+    """Give the page of a name that several terms have: each term, its address, its answer."""
+    return fill_page("disambiguation.md", name=name, lines=lines)
 
 
 def render_experiment(site: Site, study: Study, users: Sequence[Judged]) -> str:

@@ -22,7 +22,9 @@ from measured_glossary.lab.study import Measure, Studies, Study, start_studies
 from measured_glossary.lab.study import Settings as LabSettings
 from measured_glossary.problem import Checked, Place, Problem, Refused
 from measured_glossary.project import Project, read_project
+from measured_glossary.scan import Lines
 from measured_glossary.source import Source, decode, read
+from measured_glossary.terms import Term, Vocabulary, problems, vocabulary
 from measured_glossary.trust import signoff
 from measured_glossary.trust.folder import ENTRIES, EntryFolder, read_folder
 from measured_glossary.trust.registry import PEOPLE_FILE, Registry, is_test_project, read_registry
@@ -141,7 +143,7 @@ def start(root: Path, settings: Settings) -> Started:
 def finish(started: Started, today: date) -> Glossary:
     """Wait for the experiments and judge every entry."""
     studies = {study.id: study for study in started.studies.collect()}
-    judge = partial(_judge, started, studies=studies, today=today)
+    judge = partial(_judge, started, studies=studies, terms=_terms(started.drafts), today=today)
     return Glossary(
         root=started.root,
         project=started.project,
@@ -151,7 +153,14 @@ def finish(started: Started, today: date) -> Glossary:
     )
 
 
-def _judge(started: Started, draft: Draft, *, studies: Mapping[str, Study], today: date) -> Judged:
+def _judge(
+    started: Started,
+    draft: Draft,
+    *,
+    studies: Mapping[str, Study],
+    terms: Vocabulary,
+    today: date,
+) -> Judged:
     if draft.entry is None or draft.folder is None:
         return Judged(draft=draft, verdict=gate.unreadable(draft.problems))
     entry = draft.entry
@@ -164,7 +173,8 @@ def _judge(started: Started, draft: Draft, *, studies: Mapping[str, Study], toda
     body = page.expand(entry, evidence)
     # What a body asks of an experiment that cannot be read is not wrong yet.
     told = () if any(map(gate.is_broken, used)) else body.problems
-    faults = (*draft.problems, *told, *_unknown_entries(started, entry))
+    names = (*_unknown_entries(started, entry), *_term_faults(entry, terms))
+    faults = (*draft.problems, *told, *names)
     signed = signoff.judge(signing_evidence(draft, used), started.registry, today)
     verdict = gate.decide(entry, faults, used, signed)
     return Judged(draft=draft, verdict=verdict, signoff=signed, body=body.value or "")
@@ -250,6 +260,21 @@ def _unknown_entries(started: Started, entry: Entry) -> list[Problem]:
         for index, name in enumerate(entry.front.related)
         if isinstance(name, str) and name not in ids
     ]
+
+
+def _terms(drafts: Sequence[Draft]) -> Vocabulary:
+    """Give the names of all entries; whether one may be linked is known after the verdicts."""
+    entries = (draft.entry for draft in drafts if draft.entry)
+    return vocabulary(Term(id=e.id, names=(e.front.term, *e.front.aliases)) for e in entries)
+
+
+def _term_faults(entry: Entry, terms: Vocabulary) -> tuple[Problem, ...]:
+    """Give what is wrong with the `[[term]]`s of a body; it begins where its first piece does."""
+    if not entry.pieces:
+        return ()
+    source, first = entry.source, entry.pieces[0].place.line
+    body = "\n".join(source.text.split("\n")[first - 1 :])
+    return tuple(problems(body, terms, Lines(source.file, body, first)))
 
 
 # ── the registry that judges ─────────────────────────────────────────────────────────────────

@@ -23,6 +23,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel, get_files
 from mkdocs.structure.pages import Page
 
 from measured_glossary import pipeline, status, website
+from measured_glossary.address import Address
 from measured_glossary.lab.study import Measure
 from measured_glossary.problem import Problem, Refused, to_text
 from measured_glossary.progress import Progress
@@ -50,6 +51,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         self.preview = False
         self.started: pipeline.Started | None = None
         self.glossary: pipeline.Glossary | None = None
+        self.twins: dict[str, str | bytes] = {}
 
     def load_config(
         self, options: dict[str, Any], config_file_path: str | None = None
@@ -78,6 +80,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
             self.started, self.glossary = pipeline.start(root, settings), None
         config.watch.extend(str(root / name) for name in WATCHED if (root / name).is_dir())
         config.extra_css.extend(website.STYLESHEETS)
+        config.extra_javascript.extend(website.SCRIPTS)
         return config
 
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
@@ -88,6 +91,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         with refusals():
             refuse_foreign(get_files(config))
             self.glossary = pipeline.finish(started, datetime.date.today())
+            refuse(website.reference_faults(self.glossary, Path(config.docs_dir)))
             if not self.preview:
                 pipeline.refuse_wrong_evidence(self.glossary)
         for line in status.summary(self.glossary):
@@ -97,16 +101,47 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         """Add the generated pages; what is not published exists in `serve` and previews only."""
         with refusals():
             refuse_foreign(files)  # again: another plugin may have made some
-        for output in website.outputs(self._built(), Path(config.docs_dir), drafts=self.preview):
+        docs, address = Path(config.docs_dir), address_of(config)
+        made = website.outputs(self._built(), docs, drafts=self.preview, address=address)
+        self.twins = {out.uri: out.content for out in made if website.has_twin(out)}
+        for output in made:
             level = InclusionLevel.NOT_IN_NAV if output.is_public else InclusionLevel.DRAFT
-            made = File.generated(config, output.uri, content=output.content, inclusion=level)
-            files.append(made)
+            file = File.generated(config, output.uri, content=output.content, inclusion=level)
+            files.append(file)
         return files
+
+    @event_priority(-50)
+    def on_page_markdown(
+        self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
+    ) -> str:
+        """Link the terms of a hand-written page, once other plugins have completed its text."""
+        uri, is_generated = page.file.src_uri, page.file.generated_by is not None
+        if is_generated:
+            return markdown
+        linked = website.link_terms(self._built(), uri, markdown, drafts=self.preview)
+        self.twins[uri] = linked
+        return linked
 
     def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:
         """Put the verdict into the page's head, where readers' tools and the audit find it."""
-        uri = page.file.src_uri
-        return website.with_head(self._built(), uri, output, preview=self.preview)
+        uri, address = page.file.src_uri, address_of(config)
+        made = website.with_head(self._built(), uri, output, preview=self.preview)
+        if address is None:
+            return made
+        shown = website.Shown(
+            uri=uri,
+            title=str(page.title),
+            description=str(page.meta.get("description") or config.site_description or ""),
+            html=made,
+        )
+        return website.with_metadata(self._built(), shown, address, twins=self.twins)
+
+    def on_post_build(self, *, config: MkDocsConfig) -> None:
+        """Write the Markdown of each public page where its source stands, for `llms.txt`."""
+        for uri, content in self.twins.items():
+            path = Path(config.site_dir, uri)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
 
     def _built(self) -> pipeline.Glossary:
         if self.glossary is None:
@@ -117,6 +152,13 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
 def project_root(config: MkDocsConfig) -> Path:
     """Give the folder of `mkdocs.yml`, which is the project's root."""
     return Path(config.config_file_path).resolve().parent
+
+
+def address_of(config: MkDocsConfig) -> Address | None:
+    """Give where the site will stand, if `site_url` says so."""
+    if not config.site_url:
+        return None
+    return Address(base=config.site_url, has_folders=config.use_directory_urls)
 
 
 def refuse_foreign(files: Files) -> None:

@@ -9,23 +9,32 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import resources
 from pathlib import Path
 
-from measured_glossary import page, proof
-from measured_glossary.backlinks import Mention, mentions
+from measured_glossary import catalogue, cite, metadata, page, proof, published
+from measured_glossary.address import Address
+from measured_glossary.backlinks import Mention, Written, hand_written, mentions
 from measured_glossary.diagram import script
+from measured_glossary.entry import PlainTerm
 from measured_glossary.lab.record import record_bytes
+from measured_glossary.metadata import Public
 from measured_glossary.pipeline import Glossary, Judged
 from measured_glossary.problem import Place, Problem
+from measured_glossary.scan import Lines
+from measured_glossary.terms import Vocabulary, link, problems
 from measured_glossary.trust.folder import ENTRIES, EntryFolder
 
 EXPERIMENTS = "experiments"
 ASSETS = "assets/measured-glossary"
-RESERVED = (ENTRIES, EXPERIMENTS, ASSETS)
+TERMS = "terms"
+RESERVED = (ENTRIES, EXPERIMENTS, TERMS, ASSETS)
 STYLESHEETS = (f"{ASSETS}/glossary.css",)
+SCRIPTS = (f"{ASSETS}/terms.js",)
+ENTRY_BOOST = 4
 SCRIPT = f"{ASSETS}/tile-lifecycle.js"  # loaded by the pages that show the diagram
 
 
@@ -38,14 +47,21 @@ class Output:
     is_public: bool
 
 
-def outputs(glossary: Glossary, docs: Path, *, drafts: bool) -> tuple[Output, ...]:
-    """Give every file made from the glossary, sorted by where it stands."""
-    found = mentions(docs, tuple(entry.id for entry in glossary.entries))
+def outputs(
+    glossary: Glossary, docs: Path, *, drafts: bool, address: Address | None = None
+) -> tuple[Output, ...]:
+    """Give every file made from the glossary, sorted by where it stands.
+
+    Feeds, data and cards hold absolute addresses: without `address` there are none.
+    """
+    shelf = _shelf(glossary, docs, drafts=drafts, address=address)
     made = [
         *_assets(),
-        _index(glossary, drafts=drafts),
-        *(out for judged in glossary.entries for out in _entry(glossary, judged, found)),
+        _index(shelf),
+        *(out for judged in glossary.entries for out in _entry(shelf, judged)),
+        *_disambiguations(shelf),
         *_experiments(glossary),
+        *(Output(uri=uri, content=made, is_public=True) for uri, made in shelf.files()),
     ]
     shown = (out for out in made if out.is_public or drafts)
     # Two experiments may share a file: it stands there once, public if one of them is.
@@ -53,9 +69,48 @@ def outputs(glossary: Glossary, docs: Path, *, drafts: bool) -> tuple[Output, ..
     return tuple(by_uri.values())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shelf:
+    """A glossary with what connects its entries: what may be linked, and who names whom."""
+
+    glossary: Glossary
+    drafts: bool
+    known: Vocabulary
+    met_in: Mapping[str, tuple[Mention, ...]]
+    public: Public | None
+
+    def files(self) -> Iterator[tuple[str, str | bytes]]:
+        """Give the files that are made from all published entries together."""
+        return catalogue.files(self.public) if self.public else iter(())
+
+
+def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | None) -> _Shelf:
+    known = catalogue.terms(glossary, drafts=drafts)
+    pages = [
+        *(written for _, written in hand_written(docs)),
+        *(
+            Written(uri=entry_uri(e.id), title=e.entry.front.term, markdown=e.body, own=e.id)
+            for e in catalogue.shown(glossary, drafts=drafts)
+            if e.entry
+        ),
+    ]
+    return _Shelf(
+        glossary=glossary,
+        drafts=drafts,
+        known=known,
+        met_in=mentions(pages, known),
+        public=catalogue.public(glossary, address) if address else None,
+    )
+
+
 def entry_uri(entry_id: str) -> str:
     """Give where an entry's page stands."""
     return f"{ENTRIES}/{entry_id}/index.md"
+
+
+def has_twin(output: Output) -> bool:
+    """Say whether a page's Markdown is published beside it."""
+    return output.is_public and output.uri.endswith(".md")
 
 
 def foreign_files(uris: Iterable[str]) -> list[Problem]:
@@ -75,22 +130,36 @@ def foreign_files(uris: Iterable[str]) -> list[Problem]:
 # ── entries and their index ──────────────────────────────────────────────────────────────────
 
 
-def _entry(
-    glossary: Glossary, judged: Judged, found: dict[str, tuple[Mention, ...]]
-) -> Iterator[Output]:
+def _entry(shelf: _Shelf, judged: Judged) -> Iterator[Output]:
     is_public = judged.verdict.state in ("published", "retracted")
+    uri = entry_uri(judged.id)
     context = page.PageContext(
-        site=_site(glossary),
+        site=_site(shelf.glossary),
         verdict=judged.verdict,
         signoff=judged.signoff,
-        others=_others(glossary),
-        met_in=[(m.title, f"../../{m.uri}", m.sentence) for m in found.get(judged.id, ())],
+        others=_others(shelf.glossary),
+        met_in=[(m.title, f"../../{m.uri}", m.sentence) for m in shelf.met_in.get(judged.id, ())],
+        link=partial(link, known=shelf.known, page=uri, own=judged.id),
+        cited=_cited(shelf, judged),
     )
     markdown = _matter(judged) + page.render(judged, context)
-    yield Output(uri=entry_uri(judged.id), content=markdown, is_public=is_public)
+    yield Output(uri=uri, content=markdown, is_public=is_public)
     if judged.draft.folder and judged.verdict.state != "retracted":
         for name, raw in _beside(judged, judged.draft.folder):
             yield Output(uri=name, content=raw, is_public=is_public)
+
+
+def _cited(shelf: _Shelf, judged: Judged) -> tuple[tuple[str, str, str], ...]:
+    """Give the forms in which a published entry is cited."""
+    if judged.verdict.state != "published" or not judged.entry or not judged.signoff:
+        return ()
+    entry, title = published.of(judged.entry, judged.signoff, ()), shelf.glossary.project.title
+    url = shelf.public.address.page(entry_uri(judged.id)) if shelf.public else ""
+    return (
+        ("As text", "text", cite.plain(entry, title, url)),
+        ("BibTeX", "bibtex", cite.bibtex(entry, title, url)),
+        ("Citation file (CFF)", "yaml", cite.cff(entry, title, url)),
+    )
 
 
 def _beside(judged: Judged, folder: EntryFolder) -> Iterator[tuple[str, bytes]]:
@@ -103,11 +172,41 @@ def _beside(judged: Judged, folder: EntryFolder) -> Iterator[tuple[str, bytes]]:
             yield f"{ENTRIES}/{judged.id}/{name}", raw
 
 
-def _index(glossary: Glossary, *, drafts: bool) -> Output:
-    shown = [e for e in glossary.entries if drafts or e.verdict.state == "published"]
-    markdown = page.render_index(_site(glossary), shown)
+def _index(shelf: _Shelf) -> Output:
+    glossary = shelf.glossary
+    shown = [e for e in glossary.entries if shelf.drafts or e.verdict.state == "published"]
+    markdown = page.render_index(_site(glossary), shown, _connections(shelf))
     matter = _front_matter({"title": glossary.project.title})
     return Output(uri=f"{ENTRIES}/index.md", content=matter + markdown, is_public=True)
+
+
+def _connections(shelf: _Shelf) -> list[tuple[str, str]]:
+    """Give the pairs of terms that belong together: related, or one named on the other's page."""
+    names = {
+        e.id: e.entry.front.term
+        for e in catalogue.shown(shelf.glossary, drafts=shelf.drafts)
+        if e.entry
+    }
+    found: set[tuple[str, ...]] = set()
+    for judged in catalogue.shown(shelf.glossary, drafts=shelf.drafts):
+        front = judged.entry.front if judged.entry else None
+        for other in front.related if front else ():
+            named = other.term if isinstance(other, PlainTerm) else names.get(other, "")
+            found.add(tuple(sorted((names[judged.id], named))))
+        for mention in shelf.met_in.get(judged.id, ()):
+            by_uri = next((i for i in names if entry_uri(i) == mention.uri), "")
+            found.add(tuple(sorted((names[judged.id], names.get(by_uri, "")))))
+    return sorted((a, b) for a, b in found if a and a != b)
+
+
+def _disambiguations(shelf: _Shelf) -> Iterator[Output]:
+    """Give a page for each name that several entries have."""
+    for shared in shelf.known.shared.values():
+        lines = [(t.names[0], f"../../{t.uri}", t.answer) for t in shared.terms]
+        markdown = page.render_disambiguation(shared.name, lines)
+        is_public = not shelf.drafts
+        matter = _front_matter({"title": shared.name})
+        yield Output(uri=shared.uri, content=matter + markdown, is_public=is_public)
 
 
 def _site(glossary: Glossary) -> page.Site:
@@ -140,7 +239,8 @@ def _matter(judged: Judged) -> str:
     if judged.entry and judged.verdict.state != "retracted":
         front = judged.entry.front
         values |= {"title": front.term, "description": front.answer}
-    return _front_matter(values | verdict_meta(judged))
+    # A search of the theme ranks an entry above the pages that only mention its term.
+    return _front_matter(values | verdict_meta(judged), boost=ENTRY_BOOST)
 
 
 def verdict_meta(judged: Judged) -> dict[str, str]:
@@ -153,10 +253,11 @@ def verdict_meta(judged: Judged) -> dict[str, str]:
     }
 
 
-def _front_matter(values: dict[str, str]) -> str:
+def _front_matter(values: Mapping[str, str], boost: int = 1) -> str:
     # A JSON string is a YAML string whatever it holds.
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
-    return "\n".join(["---", *lines, "---", "", ""])
+    search = [f"search: {{boost: {boost}}}"] if boost != 1 else []
+    return "\n".join(["---", *lines, *search, "---", "", ""])
 
 
 # ── experiments, records and assets ──────────────────────────────────────────────────────────
@@ -181,12 +282,60 @@ def _experiments(glossary: Glossary) -> Iterator[Output]:
 
 
 def _assets() -> Iterator[Output]:
-    css = resources.files("measured_glossary") / "assets" / "glossary.css"
-    yield Output(uri=STYLESHEETS[0], content=css.read_bytes(), is_public=True)
+    assets = resources.files("measured_glossary") / "assets"
+    for name in ("glossary.css", "terms.js", "filter.js"):
+        yield Output(uri=f"{ASSETS}/{name}", content=(assets / name).read_bytes(), is_public=True)
     yield Output(uri=SCRIPT, content=script(), is_public=True)
 
 
+# ── hand-written pages ───────────────────────────────────────────────────────────────────────
+
+
+def link_terms(glossary: Glossary, uri: str, markdown: str, *, drafts: bool) -> str:
+    """Give a hand-written page with its terms linked; generated ones are linked already."""
+    return link(markdown, catalogue.terms(glossary, drafts=drafts), page=uri)
+
+
+def reference_faults(glossary: Glossary, docs: Path) -> list[Problem]:
+    """Give a problem for each `[[term]]` in a hand-written page that nobody, or not one, has."""
+    known = catalogue.terms(glossary, drafts=True)
+    return [
+        replace(problem, place=replace(problem.place, file=f"{docs.name}/{source.file}"))
+        for source, written in hand_written(docs)
+        for problem in problems(written.markdown, known, Lines(source.file, written.markdown, 1))
+    ]
+
+
 # ── a page's head ────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A page as the generator made it: where it stands, its title and description, its HTML."""
+
+    uri: str
+    title: str
+    description: str
+    html: str
+
+
+def with_metadata(
+    glossary: Glossary, shown: Shown, address: Address, *, twins: Collection[str]
+) -> str:
+    """Put what machines read into a page's head; of a draft nothing is said."""
+    judged = next((e for e in glossary.entries if entry_uri(e.id) == shown.uri), None)
+    if judged and judged.verdict.state != "published":
+        return shown.html
+    public = catalogue.public(glossary, address)
+    head = metadata.Head(
+        uri=shown.uri,
+        title=shown.title,
+        description=shown.description,
+        entry=next((e for e in public.entries if judged and e.id == judged.id), None),
+        has_canonical='rel="canonical"' in shown.html,
+        twin=shown.uri if shown.uri in twins else "",
+    )
+    return _into_head(shown.html, metadata.tags(head, public))
 
 
 def with_head(glossary: Glossary, uri: str, page_html: str, *, preview: bool) -> str:
@@ -200,4 +349,8 @@ def with_head(glossary: Glossary, uri: str, page_html: str, *, preview: bool) ->
     tags = "".join(
         f'<meta name="{name}" content="{html.escape(value)}">' for name, value in metas.items()
     )
+    return _into_head(page_html, tags)
+
+
+def _into_head(page_html: str, tags: str) -> str:
     return re.sub(r"</head>", lambda end: tags + end.group(), page_html, count=1)

@@ -1,0 +1,48 @@
+// A box that filters the lists of the page it stands on. It is put in while the page is read, so
+// nothing moves; without this program there is no box, and the lists are whole.
+(() => {
+  "use strict";
+  const box = document.createElement("p");
+  box.className = "mg-filter";
+  box.innerHTML =
+    '<label for="mg-filter">Filter the terms</label> ' +
+    '<input id="mg-filter" type="search" autocomplete="off"> <span role="status"></span>';
+  document.currentScript.after(box);
+  const input = box.querySelector("input");
+  const status = box.querySelector("[role=status]");
+
+  const folded = (text) => text.toLowerCase().replace(/[\s_()-]+/g, " ").trim();
+
+  // What follows a heading up to the next one of its rank or higher.
+  function section(heading) {
+    const found = [];
+    for (let next = heading.nextElementSibling; next; next = next.nextElementSibling) {
+      if (/^H[1-6]$/.test(next.tagName) && next.tagName <= heading.tagName) break;
+      found.push(next);
+    }
+    return found;
+  }
+
+  function apply(article) {
+    const words = folded(input.value).split(" ").filter(Boolean);
+    const items = [...article.querySelectorAll(":scope > ul > li")];
+    for (const item of items) {
+      const text = folded(item.textContent);
+      item.hidden = !words.every((word) => text.includes(word));
+    }
+    const lists = (part) => (part.tagName === "UL" ? [part] : []);
+    for (const heading of article.querySelectorAll(":scope > h2, :scope > h3")) {
+      const under = section(heading).flatMap(lists);
+      heading.hidden = under.length > 0 && !under.some((ul) => ul.querySelector("li:not([hidden])"));
+    }
+    const names = new Set(items.filter((item) => !item.hidden).map((item) => item.firstElementChild.href));
+    status.textContent = words.length ? `${names.size} found` : "";
+  }
+
+  input.addEventListener("input", () => apply(box.parentElement));
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    input.value = "";
+    apply(box.parentElement);
+  });
+})();

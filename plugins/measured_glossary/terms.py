@@ -1,0 +1,282 @@
+"""Terms in prose: the first mention in each section leads to the term's entry.
+
+Comes in: Markdown, and every term with its names. Goes out: Markdown with links whose title is the
+term's answer; the mentions; and what is wrong with a `[[term]]`. Must not know verdicts: whether a
+term may be linked is decided by whoever gives it an address.
+
+`[[name]]` links a mention wherever it stands, `[[name|shown]]` shows other words, and `[[!name]]`
+leaves a mention without a link. Code, headings, links, HTML and the term's own page are left alone.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from measured_glossary.markup import href, inert
+from measured_glossary.problem import Problem
+from measured_glossary.scan import Lines, scan
+
+NO_TERM = "\0"  # stands where no term is looked for, so that none spans the place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """A term: its entry's id, every name it has, its answer, and its page if it may be linked."""
+
+    id: str
+    names: tuple[str, ...]
+    answer: str = ""
+    uri: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """A name that several terms have, and the page that tells them apart."""
+
+    name: str
+    terms: tuple[Term, ...]
+
+    @property
+    def uri(self) -> str:
+        """Give where the page stands."""
+        return f"terms/{re.sub(r'[^a-z0-9]+', '-', _key(self.name)).strip('-')}/index.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vocabulary:
+    """Every term by id and by name in one form, and one pattern for the names with a page.
+
+    `shared` are the names under which more than one term has a page.
+    """
+
+    by_id: Mapping[str, Term]
+    by_name: Mapping[str, tuple[Term, ...]]
+    pattern: re.Pattern[str]
+    shared: Mapping[tuple[Term, ...], Shared]
+
+    def find(self, name: str) -> tuple[Term, ...]:
+        """Give the term with this id, or else those with this name."""
+        one = self.by_id.get(name.strip())
+        return (one,) if one else self.by_name.get(_key(name), ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """A stretch of a text that names a term; `shown` is what stands there for the reader."""
+
+    start: int
+    end: int
+    shown: str
+    terms: tuple[Term, ...]
+
+
+def vocabulary(terms: Iterable[Term]) -> Vocabulary:
+    """Arrange terms by their names; a term without a page is known and never linked."""
+    listed = tuple(terms)
+    by_name: dict[str, list[Term]] = defaultdict(list)
+    for term in listed:
+        for key in dict.fromkeys(form for name in term.names for form in _forms(_key(name))):
+            by_name[key].append(term)
+    known = {key: tuple(found) for key, found in by_name.items()}
+    names = sorted((key for key, found in known.items() if _linkable(found)), key=_longest)
+    one_of = "|".join(map(_pattern, names)) or r"(?!)"
+    return Vocabulary(
+        by_id={term.id: term for term in listed},
+        by_name=known,
+        pattern=re.compile(rf"(?<!\w)(?<!\w[-.])(?:{one_of})(?:\(\))?(?![-.]?\w)(?:['’]s?\b)?"),
+        shared=_shared(known),
+    )
+
+
+def _linkable(terms: Iterable[Term]) -> tuple[Term, ...]:
+    return tuple(term for term in terms if term.uri)
+
+
+def _shared(known: Mapping[str, tuple[Term, ...]]) -> dict[tuple[Term, ...], Shared]:
+    """Give each group of terms that share a name; of several names, the shortest."""
+    found: dict[tuple[Term, ...], Shared] = {}
+    for key in sorted(known, key=lambda key: (len(key), key)):
+        terms = _linkable(known[key])
+        if len(terms) > 1:
+            name = next(n for term in terms for n in (*term.names, key) if _key(n) == key)
+            found.setdefault(terms, Shared(name=name, terms=terms))
+    return found
+
+
+# ── names in one form ────────────────────────────────────────────────────────────────────────
+
+
+def _key(name: str) -> str:
+    """Give a name in the form in which it is looked up: small letters, single blanks, bare."""
+    bare = re.sub(r"[`\\]|['’]s?$|\(\)", "", name.strip())
+    return re.sub(r"[\s-]+", " ", bare).lower().strip()
+
+
+def _forms(key: str) -> Iterator[str]:
+    """Give a name and its plurals; an identifier has none."""
+    yield key
+    if not key or "_" in key or not key[-1].isalpha():
+        return
+    yield f"{key}s"
+    if key.endswith(("s", "x", "z", "ch", "sh")):
+        yield f"{key}es"
+    elif re.search(r"[^aeiou]y$", key):
+        yield f"{key[:-1]}ies"
+
+
+def _longest(name: str) -> tuple[int, str]:
+    return -len(name), name
+
+
+def _pattern(key: str) -> str:
+    """Give a pattern for a name: blanks may be hyphens or a line's end, underscores escaped."""
+    words = (re.escape(word).replace("_", r"\\?_") for word in key.split(" "))
+    return r"(?:[ \t]*\n[ \t]*|[ \t]+|-)".join(words)
+
+
+def _lowered(text: str) -> str:
+    """Give small letters, sign by sign: offsets stay the same."""
+    return "".join(low if len(low := sign.lower()) == 1 else sign for sign in text)
+
+
+# ── where a term may be mentioned ────────────────────────────────────────────────────────────
+
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t].*$|^\S.*\n(?:=+|-+)[ \t]*$", re.MULTILINE)
+_ELSEWHERE = re.compile(
+    # A block of HTML, to the next blank line
+    r"(?m:^(?:\x20{0,3}</?[A-Za-z][\w-]*(?=[\s>/])[^\n]*\n?(?:[^\n]*\S[^\n]*\n?)*"
+    r"|[ \t]*(?:!!!|\?\?\?\+?|===[!+]*)[^\n]*"  # the title of an admonition or a tab
+    r"|[ \t]*\*?\[[^\]\n]*\]:[^\n]*))"  # a definition of a link, a note or an abbreviation
+    r"|<[A-Za-z/][^<>]*>"  # a tag
+    r"|!?\[(?!\[)[^\[\]]*\](?=[(\[\x00])|\[\^[^\]\n]*\]"  # a link's label, a note's mark
+    r"|(?<=\])\[[^\]\n]*\]"  # the name of a link's definition
+    r"|\{:?[^{}\n]*\}"  # attributes
+    r"|https?://\S+|&[#\w]+;"
+)
+_FORCED = re.compile(
+    r"\[\[(?P<not>!?)(?P<name>[^\[\]|\x00]+)(?:\|(?P<shown>[^\[\]\x00]+))?\]\](?![(\[])"
+)
+_HIDDEN = frozenset({"fence", "comment", "link", "value", "block"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prose:
+    """A text's `[[…]]`, where its sections begin, and its prose, all else blanked out."""
+
+    forced: tuple[re.Match[str], ...]
+    sections: tuple[int, ...]
+    plain: str
+
+
+def _read(text: str) -> _Prose:
+    """Find where a term may stand; a code span may stand in `[[…]]`, and never the reverse."""
+    markup = scan(text)
+    parts = [(kind, part, NO_TERM * len(part)) for kind, part in markup.parts()]
+    with_code = "".join(blank if kind in _HIDDEN else part for kind, part, blank in parts)
+    bare = "".join(part if kind in (None, "escape") else blank for kind, part, blank in parts)
+    prose = _ELSEWHERE.sub(_no_term, with_code)
+    code = [region for region in markup.regions if region.kind == "code"]
+    starts = [region.start for region in code]
+    forced = [
+        found
+        for found in _FORCED.finditer(prose)
+        if not (at := bisect_right(starts, found.start())) or code[at - 1].end <= found.start()
+    ]
+    elsewhere = (_FORCED, _HEADING, _ELSEWHERE)
+    spans = [found.span() for pattern in elsewhere for found in pattern.finditer(with_code)]
+    return _Prose(
+        forced=tuple(forced),
+        sections=tuple(heading.start() for heading in _HEADING.finditer(prose)),
+        plain=_blanked(bare, spans),
+    )
+
+
+def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Give a text with these stretches blanked out; offsets stay the same."""
+    for start, end in spans:
+        text = text[:start] + NO_TERM * (end - start) + text[end:]
+    return text
+
+
+def _no_term(found: re.Match[str]) -> str:
+    return NO_TERM * len(found.group())
+
+
+def mentions(text: str, known: Vocabulary) -> tuple[Mention, ...]:
+    """Give every `[[…]]` and the first mention of each term in each section, in their order."""
+    read = _read(text)
+    made = [_forced(found, known) for found in read.forced]
+    seen = {(bisect_right(read.sections, m.start), m.terms) for m in made}
+    for found in known.pattern.finditer(_lowered(read.plain)):
+        terms = _linkable(known.by_name[_key(found.group())])
+        place = bisect_right(read.sections, found.start()), terms
+        if place not in seen:
+            seen.add(place)
+            start, end = found.span()
+            made.append(Mention(start=start, end=end, shown=text[start:end], terms=terms))
+    return tuple(sorted(made, key=lambda mention: mention.start))
+
+
+def _forced(found: re.Match[str], known: Vocabulary) -> Mention:
+    """Give what is written as `[[…]]`; with an exclamation mark, as a mention of nothing."""
+    shown = " ".join((found["shown"] or found["name"]).split())
+    terms = () if found["not"] else _linkable(known.find(found["name"]))
+    return Mention(start=found.start(), end=found.end(), shown=shown, terms=terms)
+
+
+# ── links ────────────────────────────────────────────────────────────────────────────────────
+
+
+def link(text: str, known: Vocabulary, *, page: str, own: str = "") -> str:
+    """Give a page's Markdown with its terms linked; `own` is the id of the entry it shows."""
+    parts, end = [], 0
+    for mention in mentions(text, known):
+        parts += [text[end : mention.start], _link(mention, known, page, own)]
+        end = mention.end
+    return "".join([*parts, text[end:]])
+
+
+def _link(mention: Mention, known: Vocabulary, page: str, own: str) -> str:
+    terms = mention.terms
+    if not terms or any(term.id == own for term in terms):
+        return mention.shown
+    if len(terms) == 1:
+        uri, said = terms[0].uri, terms[0].answer
+    else:
+        uri, said = known.shared[terms].uri, "; or: ".join(term.names[0] for term in terms)
+    target = posixpath.relpath(uri, posixpath.dirname(page) or ".")
+    return f'[{mention.shown}]({href(target)} "{_title(said)}")'
+
+
+def _title(text: str) -> str:
+    """Give a text for a link's title: renderers disagree on parentheses in one."""
+    plain = str(inert(text.replace("`", "")))
+    return plain.replace("(", "&#40;").replace(")", "&#41;")
+
+
+# ── what is wrong with a reference ───────────────────────────────────────────────────────────
+
+
+def problems(text: str, known: Vocabulary, lines: Lines) -> list[Problem]:
+    """Give a problem for each `[[name]]` that no term has, or more than one."""
+    told = (_problem(found, known, lines) for found in _read(text).forced)
+    return [problem for problem in told if problem]
+
+
+def _problem(found: re.Match[str], known: Vocabulary, lines: Lines) -> Problem | None:
+    name = " ".join(found["name"].split())
+    ids = [term.id for term in known.find(name)]
+    if len(ids) == 1 or (ids and found["not"]):
+        return None
+    if ids:
+        code, message = "ambiguous-term", f"[[{name}]] may be any of {', '.join(sorted(ids))}"
+        hint = f"write [[{min(ids)}|{name}]], or another of the ids"
+    else:
+        code, message = "unknown-term", f"no entry is called {name!r}"
+        hint = f"the entries are: {', '.join(sorted(known.by_id))}; put code between backticks"
+    return Problem(place=lines.at(found.start()), code=code, message=message, hint=hint)
