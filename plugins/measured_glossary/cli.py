@@ -247,7 +247,7 @@ def run_export(arguments: argparse.Namespace) -> int:
 
 def _glossary(root: Path, how: Measure) -> pipeline.Glossary:
     settings = pipeline.settings_for(root, how, os.environ, Progress(sys.stderr))
-    return pipeline.build(root, settings, datetime.date.today())
+    return pipeline.build(root, settings, datetime.datetime.now(datetime.UTC).date())
 
 
 def _misuse(message: str) -> int:

@@ -7,7 +7,7 @@ verdicts and pages. Must not know MkDocs, the command line, the clock or the env
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from measured_glossary.source import Source, decode, read
 from measured_glossary.terms import Term, Vocabulary, problems, vocabulary
 from measured_glossary.trust import signoff
 from measured_glossary.trust.folder import ENTRIES, EntryFolder, read_folder
-from measured_glossary.trust.registry import PEOPLE_FILE, Registry, is_test_project, read_registry
+from measured_glossary.trust.registry import PEOPLE_FILE, Registry, judging
 from measured_glossary.trust.signoff import Signoff
 
 T = TypeVar("T")
@@ -283,30 +283,7 @@ def _term_faults(entry: Entry, terms: Vocabulary) -> tuple[Problem, ...]:
 def judging_registry(root: Path, settings: Settings) -> Registry:
     """Read the registry: the given one or the tree's, with the digest it must have."""
     source = settings.registry or _required(read(root, PEOPLE_FILE))
-    if settings.pin and source.sha256 != settings.pin:
-        raise Refused([_unpinned(source, settings.pin)])
-    registry = _required(read_registry(source))
-    if settings.pin and is_test_project(registry.project):
-        raise Refused([_test_project(source, registry.project)])
-    return replace(registry, ref=settings.registry_ref, pinned=bool(settings.pin))
-
-
-def _unpinned(source: Source, pin: str) -> Problem:
-    return Problem(
-        place=Place(source.file),
-        code="registry-pin",
-        message=f"its SHA-256 is {source.sha256}, and {pin} is pinned outside the repository",
-        hint="whoever keeps the pin checks the change and sets GLOSSARY_REGISTRY_PIN anew",
-    )
-
-
-def _test_project(source: Source, project: str) -> Problem:
-    return Problem(
-        place=Place(source.file),
-        code="test-project",
-        message=f"{project!r} is a project for trying things out; production refuses it",
-        hint="give the project an id that does not begin with 'test-' or 'demo-'",
-    )
+    return _required(judging(source, pin=settings.pin, ref=settings.registry_ref))
 
 
 def _required(checked: Checked[T]) -> T:

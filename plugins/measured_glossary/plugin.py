@@ -90,7 +90,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
             raise PluginError("another plugin swallowed the on_config event of measured-glossary")
         with refusals():
             refuse_foreign(get_files(config))
-            self.glossary = pipeline.finish(started, datetime.date.today())
+            self.glossary = pipeline.finish(started, datetime.datetime.now(datetime.UTC).date())
             refuse(website.reference_faults(self.glossary, Path(config.docs_dir)))
             if not self.preview:
                 pipeline.refuse_wrong_evidence(self.glossary)

@@ -74,7 +74,7 @@ class Wanted:
 def look_for(searched: Iterable[str]) -> Wanted:
     """Arrange traces to be looked for: single words, and phrases by their first word."""
     phrases: dict[str, set[str]] = defaultdict(set)
-    single = set()
+    single: set[str] = set()
     for trace in searched:
         first, blank, _ = trace.partition(" ")
         (phrases[first] if blank else single).add(trace)
