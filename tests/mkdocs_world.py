@@ -7,7 +7,10 @@ built folder. Must not know what is right.
 from __future__ import annotations
 
 import gzip
+import logging
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +51,10 @@ class Built:
         assert found, f"{page} has no main element"
         return "\n".join(line.strip() for line in found[1].splitlines() if line.strip()) + "\n"
 
+    def traces_of(self, entry: str) -> list[str]:
+        """Give where an entry's id occurs, the glossary's own scripts and styles aside."""
+        return [name for name in self.files_with(entry) if not name.startswith("assets/")]
+
     def _occurs(self, text: str, name: str) -> bool:
         raw = (self.folder / name).read_bytes()
         return text.encode() in (gzip.decompress(raw) if name.endswith(".gz") else raw)
@@ -56,7 +63,18 @@ class Built:
 def mkdocs(site: Site, *words: str) -> Built:
     """Run `mkdocs build` in a site's folder."""
     arguments = ["build", "--config-file", str(site.root / "mkdocs.yml"), *words]
-    with pytest.MonkeyPatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched, fresh_logs():
         patched.chdir(site.root)
         done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
     return Built(status=done.exit_code, output=done.output, folder=site.root / "site")
+
+
+@contextmanager
+def fresh_logs() -> Iterator[None]:
+    """Let MkDocs say again what it said before, and leave its loggers as they were."""
+    main = logging.getLogger("mkdocs")
+    before = main.propagate, main.level
+    for name in [name for name in logging.root.manager.loggerDict if name.startswith("mkdocs")]:
+        logging.getLogger(name).filters.clear()  # one of them drops what was logged once
+    yield
+    main.propagate, main.level = before

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,15 +44,6 @@ def site(tmp_path: Path, lab_cache: Path) -> Site:
     return new_site(tmp_path / "site", lab_cache, {WARP: ENTRY})
 
 
-@pytest.fixture(autouse=True)
-def _quiet_logs() -> Iterator[None]:
-    """Leave MkDocs' logger as it was: its command line keeps messages from spreading."""
-    logger = logging.getLogger("mkdocs")
-    before = logger.propagate, logger.level
-    yield
-    logger.propagate, logger.level = before
-
-
 # ── what leaves the house ────────────────────────────────────────────────────────────────────
 
 
@@ -90,7 +78,7 @@ def test_one_changed_character_takes_a_page_down(site: Site) -> None:
     built = mkdocs(site.replace(WARP, SENTENCE, SENTENCE.lower()))
     assert built.status == 0
     assert "warp: outdated" in built.output
-    assert built.files_with("warp") == []
+    assert built.traces_of("warp") == []
     assert built.files_with(ANSWER) == []
 
 
@@ -100,7 +88,7 @@ def test_a_draft_is_nowhere_in_a_build(site: Site) -> None:
     built = mkdocs(site)
     assert built.status == 0
     assert "warp: draft; missing: the author's signature by test-author" in built.output
-    assert built.files_with("warp") == []
+    assert built.traces_of("warp") == []
     assert built.files_with("a figure of the draft") == []
     assert "No entry is published yet" in built.text("glossary/index.html")
 
@@ -328,7 +316,7 @@ def test_measuring_live_needs_a_gpu(site: Site) -> None:
 def test_another_configuration_file_is_no_way_around(site: Site) -> None:
     """The gate of a site is the same whichever file MkDocs is given."""
     site.write("other.yml", MKDOCS).write("glossary/broken/entry.md", "nothing\n")
-    built = mkdocs(replace(site), "--quiet", "--config-file", str(site.root / "other.yml"))
+    built = mkdocs(site, "--quiet", "--config-file", str(site.root / "other.yml"))
     assert built.status == 1
     assert "no-front-matter" in built.output
 
@@ -348,4 +336,4 @@ def test_a_preview_leaves_no_trace_in_a_build(site: Site) -> None:
     preview.build(site.root)
     built = mkdocs(site, "--quiet")
     assert built.status == 0
-    assert built.files_with("warp") == []
+    assert built.traces_of("warp") == []
