@@ -21,7 +21,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"body", "prose", "project", "terms"}),
     frozenset({"entry", "markdown"}),
     frozenset({"excerpt", "lab"}),
-    frozenset({"trust", "cells", "expression", "readings"}),
+    frozenset({"trust", "cells", "compare", "expression", "readings"}),
     frozenset({"gate", "blocks", "backlinks", "proof", "published"}),
     frozenset({"cite", "metadata"}),
     frozenset({"page", "feeds"}),
@@ -29,7 +29,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"expectation", "status", "catalogue"}),
     frozenset({"website"}),
     frozenset({"plugin", "export", "cli_verify"}),
-    frozenset({"preview", "cli_trust"}),
+    frozenset({"preview", "cli_machines", "cli_trust"}),
     frozenset({"cli"}),
 )
 

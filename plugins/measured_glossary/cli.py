@@ -20,6 +20,7 @@ import shtab
 
 from measured_glossary import (
     __version__,
+    cli_machines,
     cli_trust,
     explain,
     export,
@@ -72,6 +73,7 @@ def parser() -> argparse.ArgumentParser:
     _add_writing(commands)
     _add_measuring(commands)
     _add_publishing(commands)
+    cli_machines.add_commands(commands, add_command)
     cli_trust.add_commands(commands)
     return made
 

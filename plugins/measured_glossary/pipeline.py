@@ -26,6 +26,7 @@ from measured_glossary.scan import Lines
 from measured_glossary.source import Source, decode, read
 from measured_glossary.terms import Term, Vocabulary, problems, vocabulary
 from measured_glossary.trust import signoff
+from measured_glossary.trust.attest import with_attestations
 from measured_glossary.trust.folder import ENTRIES, EntryFolder, read_folder
 from measured_glossary.trust.registry import PEOPLE_FILE, Registry, judging
 from measured_glossary.trust.signoff import Signoff
@@ -142,7 +143,9 @@ def start(root: Path, settings: Settings) -> Started:
 
 def finish(started: Started, today: date) -> Glossary:
     """Wait for the experiments and judge every entry."""
-    studies = {study.id: study for study in started.studies.collect()}
+    found = started.studies.collect()
+    attested = partial(with_attestations, started.root, registry=started.registry, today=today)
+    studies = {study.id: attested(study) for study in found}
     judge = partial(_judge, started, studies=studies, terms=_terms(started.drafts), today=today)
     return Glossary(
         root=started.root,

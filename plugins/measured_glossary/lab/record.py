@@ -314,8 +314,11 @@ def json_schema() -> dict[str, Any]:
 # ── reading ──────────────────────────────────────────────────────────────────────────────────
 
 
-def read_record(source: Source) -> Checked[Record]:
-    """Read a record; its file's name must agree with its experiment and its machine."""
+def read_record(source: Source, *, anywhere: bool = False) -> Checked[Record]:
+    """Read a record; its file's name must agree with its experiment and its machine.
+
+    `anywhere`: it was named by itself and may lie where it likes.
+    """
     located = parse_json(source)
     if located.value is None:
         return Checked(value=None, problems=tuple(map(_damaged_json, located.problems)))
@@ -326,8 +329,9 @@ def read_record(source: Source) -> Checked[Record]:
     if checked.value is None:
         return Checked(value=None, problems=tuple(problems))
     record = record_from(located.value.data)
-    problems += [*_table_problems(source.file, record.tables), *_name_problems(source.file, record)]
+    problems += [*_table_problems(source.file, record.tables)]
     problems += _timing_problems(source.file, record)
+    problems += () if anywhere else _name_problems(source.file, record)
     return Checked(value=None if problems else record, problems=tuple(problems))
 
 

@@ -86,7 +86,8 @@ class ClaimResult:
 class Measurement:
     """One record with what this build makes of it.
 
-    `changed` names the inputs that are not those of the record.
+    `changed` names the inputs that are not those of the record. `attested_by` names the machine
+    and the key that signed it, once somebody with a registry has verified that.
     """
 
     record: Record
@@ -94,6 +95,7 @@ class Measurement:
     freshness: Freshness
     changed: tuple[str, ...]
     claims: tuple[ClaimResult, ...]
+    attested_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
