@@ -57,6 +57,7 @@ def a_lane_can_wait_for_another(waits):
     """With the two lanes in arms of one `if`, the waiting lane saw the flag in every launch."""
     for form in ("wait, else raise", "raise, else wait"):
         for row in waits.where(form=form):
+            assert row.outcome == "returned"
             assert row.seen == row.of
 
 
