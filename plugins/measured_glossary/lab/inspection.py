@@ -146,7 +146,7 @@ def _watched(
     abruptly = ran.answer.value is None or ran.answer.value.outcome != "returned"
     if ran.answer.problems:
         return Ended(given=Checked(value=None, problems=ran.answer.problems), abruptly=abruptly)
-    report = _report(run.tool, ran, place, proof, declared)
+    report = _report(tool, run.tool, ran, place, proof, declared)
     if not cubins.same:
         report = sanitizer.inconclusive(OTHER_CODE)
     return Ended(given=Checked(value=report), abruptly=abruptly)
@@ -166,7 +166,12 @@ def _keep(bench: Bench, run: _Run, place: Path, printed: str) -> None:
 
 
 def _report(
-    tool: str, ran: Ran[SanitizedAnswer], place: Path, proof: str, declared: Declared
+    program: Sanitizer,
+    tool: str,
+    ran: Ran[SanitizedAnswer],
+    place: Path,
+    proof: str,
+    declared: Declared,
 ) -> Report:
     answer = ran.answer.value
     output = Output(
@@ -174,6 +179,7 @@ def _report(
         xml=_text(place / sanitizer.XML),
         proved=proof in ran.log.splitlines() and answer is not None,
         watched=answer is not None and answer.watched,
+        lists_launches=program.lists_launches,
     )
     report = sanitizer.read_report(tool, output, declared.files)
     if report.verdict == "inconclusive" and ran.outcome in ENDINGS:

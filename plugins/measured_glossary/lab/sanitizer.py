@@ -6,7 +6,8 @@ Comes in: the text and the XML that a tool wrote, and what the process under it 
 The exit status proves nothing: without a driver the tool has ended with 0 and had watched nobody.
 So "clean" needs all of these: a summary that counts nothing, a saved report that is whole and holds
 none, a process that had the tool's library in it and printed its line after the work, and no
-message that is unknown here.
+message that is unknown here. A tool that can list the launches it saw must list some; 2025.3.1
+cannot, and its reports count faults only.
 """
 
 from __future__ import annotations
@@ -100,13 +101,15 @@ class Output:
     """What a run under a tool left behind.
 
     `log` and `xml` are the tool's own; `proved` tells whether the process under it printed its
-    line, `watched` whether it had the tool's library in it.
+    line, `watched` whether it had the tool's library in it, `lists_launches` whether the tool was
+    told to list the launches it saw.
     """
 
     log: str
     xml: str
     proved: bool
     watched: bool
+    lists_launches: bool = False
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
@@ -177,8 +180,10 @@ def _doubts_of_clean(output: Output, reported: tuple[Reported, ...]) -> Iterator
     saved = _saved(output.xml)
     if saved is None:
         yield "the tool saved no report"
-    elif saved:
+    elif saved.total() > saved[_LAUNCH]:
         yield "the saved report holds findings and the summary counts none"
+    elif output.lists_launches and not saved[_LAUNCH]:
+        yield "the tool saw no launch"
 
 
 # ── its text ─────────────────────────────────────────────────────────────────────────────────
@@ -208,7 +213,9 @@ _FAILED = re.compile(
     r"|Unable to |Failed to |max hazards number",
     re.IGNORECASE,
 )
-_PLACE = re.compile(r"\bat (?P<function>\S.*?)\+0x[0-9a-f]+(?: in (?P<path>.+?):(?P<line>\d+))?")
+_PLACE = re.compile(
+    r"(?:\bat|Device Frame:) (?P<function>\S.*?)\+0x[0-9a-f]+(?: in (?P<path>.+?):(?P<line>\d+))?"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,12 +276,15 @@ def _grouped(records: tuple[_Record, ...], files: Collection[str]) -> tuple[Repo
 
 
 def _places(record: _Record, files: Collection[str]) -> tuple[str, tuple[str, ...]]:
-    """Give a record's kernel and the source lines it names; host frames are not looked at."""
+    """Give a record's kernel and the source lines it names; host frames are not looked at.
+
+    Where functions were inlined the frames go outwards: the kernel is the last.
+    """
     device = [line for line in record.lines if not line.startswith(("Host Frame", "Saved host"))]
     places = [match for line in device for match in _PLACE.finditer(line)]
     named = [(_file(match["path"], files), match["line"]) for match in places]
     lines = tuple(dict.fromkeys(f"{file}:{line}" for file, line in named if file))
-    return (places[0]["function"].partition("(")[0] if places else ""), lines
+    return (places[-1]["function"].partition("(")[0] if places else ""), lines
 
 
 def _file(path: str | None, files: Collection[str]) -> str:
@@ -285,8 +295,11 @@ def _file(path: str | None, files: Collection[str]) -> str:
 # ── its XML ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _saved(xml: str) -> int | None:
-    """Count the faults in the saved file; `None` where it is not a whole report."""
+_LAUNCH = "LaunchInfo"
+
+
+def _saved(xml: str) -> Counter[str] | None:
+    """Count the saved file's records by kind; `None` where it is not a whole report."""
     if "<!DOCTYPE" in xml or "<!ENTITY" in xml:  # nothing the tool writes
         return None
     try:
@@ -295,4 +308,4 @@ def _saved(xml: str) -> int | None:
         return None
     if root.tag != "ComputeSanitizerOutput":
         return None
-    return sum(record.findtext("kind", "") != "LaunchInfo" for record in root.iter("record"))
+    return Counter(record.findtext("kind", "") for record in root.iter("record"))
