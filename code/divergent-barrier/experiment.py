@@ -12,6 +12,8 @@ KERNELS = {
     "if and else": "two_arms",
     "if, then another": "one_more",
 }
+ONE_BARRIER = ("early return", "if", "if, then work")
+TWO_BARRIERS = ("if and else", "if, then another")
 LET_IN = {
     "early return": (16, 32, 96, 100),
     "if": (16, 32, 48, 64, 65, 96),
@@ -163,26 +165,35 @@ def another_barrier_paired(launches):
 
 
 @experiment.claim
-def synccheck_objects_to_a_split_warp(synccheck):
-    """Synccheck objects wherever the condition parts the threads of a warp."""
-    for row in synccheck.where(splits_a_warp):
-        assert row.verdict == "findings"
+def another_barrier_hung(launches):
+    """Split inside a warp, a barrier in the `if` and one behind it hung."""
+    for row in launches.where(splits_a_warp, form="if, then another"):
+        assert row.outcome == "hung"
 
 
 @experiment.claim
-def synccheck_accepts_whole_warps(synccheck):
-    """Synccheck has nothing to say where whole warps have left or stay away from the barrier."""
-    for form in ("early return", "if"):
-        for row in synccheck.where(parts_only_warps, form=form):
+def synccheck_accepts_one_barrier(synccheck):
+    """Synccheck has nothing to say where the kernel has one barrier, a split warp or not."""
+    for form in ONE_BARRIER:
+        for row in synccheck.where(form=form):
             assert row.verdict == "clean"
 
 
 @experiment.claim
 def synccheck_objects_to_what_returned(launches, synccheck):
-    """Synccheck objects to `if` and `else` split between warps, although the launch returned."""
-    for row in launches.where(parts_only_warps, form="if and else"):
-        assert row.outcome == "returned"
-        assert synccheck(form=row.form, let_in=row.let_in).verdict == "findings"
+    """Synccheck objects to two barriers split between warps, although the launch returned."""
+    for form in TWO_BARRIERS:
+        for row in launches.where(parts_only_warps, form=form):
+            assert row.outcome == "returned"
+            assert synccheck(form=form, let_in=row.let_in).verdict == "findings"
+
+
+@experiment.claim
+def synccheck_objects_to_what_hung(launches, synccheck):
+    """Synccheck objects to two barriers split in the second warp, where the launch hung."""
+    for form in TWO_BARRIERS:
+        assert launches(form=form, let_in=48).outcome == "hung"
+        assert synccheck(form=form, let_in=48).verdict == "findings"
 
 
 @experiment.claim
