@@ -51,11 +51,11 @@ class Public:
 def tags(head: Head, public: Public) -> str:
     """Give the tags of a page's head, as one line of HTML."""
     url = public.address.page(head.uri)
-    links = [("alternate", public.address.file(FEED), "application/atom+xml", public.title)]
+    links = [(public.address.file(FEED), "application/atom+xml", public.title)]
     if head.twin:
-        links.append(("alternate", public.address.file(head.twin), "text/markdown", "Markdown"))
+        links.append((public.address.file(head.twin), "text/markdown", "Markdown"))
     made = [] if head.has_canonical else [f'<link rel="canonical" href="{html.escape(url)}">']
-    made += [_link(*link) for link in links]
+    made += [_alternate(*link) for link in links]
     made += [f'<meta property="{k}" content="{html.escape(v)}">' for k, v in _graph(head, public)]
     made.append('<meta name="twitter:card" content="summary_large_image">')
     if data := _data(head, public):
@@ -63,10 +63,11 @@ def tags(head: Head, public: Public) -> str:
     return "".join(made)
 
 
-def _link(rel: str, url: str, kind: str, title: str) -> str:
-    return (
-        f'<link rel="{rel}" type="{kind}" title="{html.escape(title)}" href="{html.escape(url)}">'
-    )
+def _alternate(url: str, kind: str, title: str) -> str:
+    # The blank means nothing to who reads words. Material asks the folder of each link that says
+    # exactly "alternate" for a site map, and takes it for a translation.
+    named = f'type="{kind}" title="{html.escape(title)}"'
+    return f'<link rel=" alternate" {named} href="{html.escape(url)}">'
 
 
 def _graph(head: Head, public: Public) -> list[tuple[str, str]]:

@@ -130,7 +130,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
             return made
         shown = website.Shown(
             uri=uri,
-            title=str(page.title),
+            title=config.site_name if page.is_homepage else str(page.title),
             description=str(page.meta.get("description") or config.site_description or ""),
             html=made,
         )
