@@ -9,22 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from markupsafe import Markup
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
-from measured_glossary.body import Block
-from measured_glossary.cells import Shown, cell, chart_row, grid, heading, reported
+from measured_glossary import listing, outcomes
+from measured_glossary.asked import Asked, Plain, declared_table, fence, refuse, study_of
+from measured_glossary.cells import chart_row, grid, reported
 from measured_glossary.chart import Chart, draw
 from measured_glossary.diagram import moments, still
-from measured_glossary.entry import Entry
 from measured_glossary.excerpt import Excerpt, cut
 from measured_glossary.lab.record import REPORTED_SUFFIX, Reported
 from measured_glossary.lab.study import ClaimResult, DeclaredClaim, Study
 from measured_glossary.lab.table import Column, Table
 from measured_glossary.markup import fill
-from measured_glossary.problem import Checked, Problem
+from measured_glossary.problem import Checked
 from measured_glossary.readings import Reading, facts, fingerprint, of_report, of_run, readings
 from measured_glossary.source import Source, validate
 
@@ -33,46 +32,20 @@ DIAGRAM = "tile-lifecycle"
 _SIGNS = {"held": "✓", "refuted": "✗", "not checked here": "○"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A block of an entry: its validated options, what it may show and an id for its HTML.
-
-    `repository` is the address below which the project's files are found, or nothing.
-    """
-
-    entry: Entry
-    block: Block
-    options: Any
-    studies: tuple[Study, ...]
-    repository: str
-    ident: str
-
-    @property
-    def argument(self) -> str:
-        """What stands behind the block's name."""
-        return self.block.argument
-
-
-class _Plain(BaseModel):
-    """A block without options."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _TableOptions(_Plain):
+class _TableOptions(Plain):
     """Which columns to show, in this order; a caption before the probe's own sentence."""
 
     columns: tuple[str, ...] = ()
     caption: str = ""
 
 
-class _CaptionOptions(_Plain):
+class _CaptionOptions(Plain):
     """A caption."""
 
     caption: str = ""
 
 
-class _DiagramOptions(_Plain):
+class _DiagramOptions(Plain):
     """Which preset the diagram starts with."""
 
     preset: str = ""
@@ -83,21 +56,15 @@ def expand(asked: Asked) -> Checked[str]:
     kind = BLOCKS.get(asked.block.name)
     if kind is None:
         hint = f"the blocks are: {', '.join(sorted(BLOCKS))}"
-        return _refuse(asked, "unknown-block", f"there is no block {asked.block.name!r}", hint)
+        return refuse(asked, "unknown-block", f"there is no block {asked.block.name!r}", hint)
     words = asked.argument.split()
     if len(words) != len(kind.argument.split()):
         usage = f"::: {asked.block.name} {kind.argument}".rstrip()
-        return _refuse(asked, "block-argument", f"found {asked.argument!r}", f"write {usage}")
+        return refuse(asked, "block-argument", f"found {asked.argument!r}", f"write {usage}")
     options = validate(kind.options, asked.block.options, code="block-option")
     if options.value is None:
         return Checked(value=None, problems=options.problems)
     return kind.expand(replace(asked, options=options.value))
-
-
-def _refuse(asked: Asked, code: str, message: str, hint: str = "") -> Checked[Any]:
-    name = f"::: {asked.block.name}"
-    problem = Problem(place=asked.block.place, code=code, message=f"{name}: {message}", hint=hint)
-    return Checked(value=None, problems=(problem,))
 
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────
@@ -168,7 +135,7 @@ def _for_each_reading(
     asked: Asked, draw_one: Drawn, fits: Callable[[Column], bool]
 ) -> Checked[str]:
     """Draw every reading of the table asked for; the first stands open, others fold away."""
-    declared = _declared(asked)
+    declared = declared_table(asked, asked.argument)
     if declared.value is None:
         return Checked(value=None, problems=declared.problems)
     chosen = _chosen(asked, declared.value, fits)
@@ -181,25 +148,8 @@ def _for_each_reading(
         table = reading.table or declared.value
         columns = [column for name in names for column in table.columns if column.name == name]
         drawn.append((reading, draw_one(here, reading, table, columns)))
-    study = _study_of(asked, declared.value)
+    study = study_of(asked, declared.value)
     return Checked(value=fill("readings.html", drawn=drawn, study=study))
-
-
-def _declared(asked: Asked) -> Checked[Table]:
-    """Find the table that a block names, as its experiment declares it."""
-    names = [f"{s.id}.{table.name}" for s in asked.studies for table in s.declared_tables]
-    tables = [table for s in asked.studies for table in s.declared_tables]
-    wanted = asked.argument
-    found = [t for name, t in zip(names, tables, strict=True) if wanted in (name, t.name)]
-    if len(found) == 1:
-        return Checked(value=found[0])
-    what = "several probes are called" if found else "no probe is called"
-    hint = f"the probes are: {', '.join(names if found else (t.name for t in tables)) or 'none'}"
-    return _refuse(asked, "unknown-probe", f"{what} {wanted!r}", hint)
-
-
-def _study_of(asked: Asked, table: Table) -> Study:
-    return next(s for s in asked.studies if any(t is table for t in s.declared_tables))
 
 
 def _chosen(
@@ -212,53 +162,7 @@ def _chosen(
         return Checked(value=tuple(known[name] for name in wanted))
     message = f"{table.name} has no such column: {', '.join(unknown) or 'none can be drawn'}"
     hint = f"the columns are: {', '.join(known) or 'none'}"
-    return _refuse(asked, "unknown-column", message, hint)
-
-
-def _outcomes(asked: Asked) -> Checked[str]:
-    """Give a matrix: a line for each case, a column for each machine."""
-    declared = _declared(asked)
-    if declared.value is None:
-        return Checked(value=None, problems=declared.problems)
-    found = readings(asked.studies, asked.argument)
-    table = declared.value
-    lines = _cases(found, table)
-    study = _study_of(asked, table)
-    matrix = fill(
-        "outcomes.html",
-        ident=asked.ident,
-        caption=table.text,
-        keys=[heading(column) for column in table.key],
-        readings=found,
-        lines=lines,
-    )
-    return Checked(value=matrix if found else fill("readings.html", drawn=[], study=study))
-
-
-def _cases(found: Sequence[Reading], table: Table) -> list[tuple[list[Shown], list[list[Shown]]]]:
-    """Give each case: its key's cells, then for each reading its outcome and other columns."""
-    names = [column.name for column in table.key]
-    tables = [reading.table for reading in found if reading.table]
-    rows = {tuple(row[name] for name in names): row for t in tables for row in t.rows}
-    lines = []
-    for key, first in rows.items():
-        across = [_case(t, names, key) for t in tables]
-        lines.append(([cell(column, first[column.name]) for column in table.key], across))
-    return lines
-
-
-def _case(table: Table, names: list[str], key: tuple[Any, ...]) -> list[Shown]:
-    row = next((r for r in table.rows if tuple(r[name] for name in names) == key), None)
-    if row is None:
-        return [Shown(main="not run here")]
-    first = sorted(table.columns, key=lambda column: column.kind != "outcome")
-    return [
-        replace(
-            cell(column, row[column.name]), sub="" if column.kind == "outcome" else column.label
-        )
-        for column in first
-        if row[column.name] is not None
-    ]
+    return refuse(asked, "unknown-column", message, hint)
 
 
 def _reported_table(asked: Asked) -> Checked[str]:
@@ -267,11 +171,11 @@ def _reported_table(asked: Asked) -> Checked[str]:
     found = next((report for report in reports if _stem(report) == machine), None)
     if found is None:
         hint = f"reported are: {', '.join(map(_stem, reports)) or 'none'}"
-        return _refuse(asked, "unknown-report", f"no figures are reported for {machine!r}", hint)
+        return refuse(asked, "unknown-report", f"no figures are reported for {machine!r}", hint)
     table = next((table for table in found.tables if table.name == name), None)
     if table is None:
         hint = f"it reports: {', '.join(t.name for t in found.tables) or 'nothing'}"
-        return _refuse(asked, "unknown-report", f"{found.file} does not report {name!r}", hint)
+        return refuse(asked, "unknown-report", f"{found.file} does not report {name!r}", hint)
     reading = of_report(found, table)
     # Our own sentence on the rows would say how we measured, not how they did.
     shown = fill(
@@ -366,7 +270,7 @@ def machines(studies: Sequence[Study], *, ident: str) -> Markup:
 def _excerpt(asked: Asked) -> Checked[str]:
     name, colon, section = asked.argument.rpartition(":")
     if not colon:
-        return _refuse(asked, "block-argument", f"found {asked.argument!r}", "write FILE:SECTION")
+        return refuse(asked, "block-argument", f"found {asked.argument!r}", "write FILE:SECTION")
     source = _compiled(asked, name)
     if source.value is None:
         return Checked(value=None, problems=source.problems)
@@ -384,7 +288,7 @@ def _compiled(asked: Asked, name: str) -> Checked[Source]:
         return Checked(value=found[0])
     what = "names several files" if found else "is not a file of the entry's experiments"
     hint = f"the files are: {', '.join(sorted(files)) or 'none'}"
-    return _refuse(asked, "excerpt-file", f"{name!r} {what}", hint)
+    return refuse(asked, "excerpt-file", f"{name!r} {what}", hint)
 
 
 def _fenced(asked: Asked, source: Source, excerpt: Excerpt) -> Markup:
@@ -392,7 +296,7 @@ def _fenced(asked: Asked, source: Source, excerpt: Excerpt) -> Markup:
     return fill(
         "excerpt.md",
         file=source.file,
-        url=_file_url(asked, source.file, excerpt),
+        url=asked.url(source.file, f"#L{excerpt.first_line}-L{excerpt.last_line}"),
         excerpt=excerpt,
         digest=source.sha256,
         stale=source.file in changed,
@@ -400,18 +304,6 @@ def _fenced(asked: Asked, source: Source, excerpt: Excerpt) -> Markup:
         language=_LANGUAGES.get(source.file.rpartition(".")[2], "text"),
         code=Markup("\n".join(excerpt.lines)),  # noqa: S704 - inside a fence longer than any in it
     )
-
-
-def _file_url(asked: Asked, file: str, excerpt: Excerpt) -> str:
-    """Give the lines in the repository, or else the copy of the file that the site publishes."""
-    lines = f"#L{excerpt.first_line}-L{excerpt.last_line}"
-    return f"{asked.repository}/{file}{lines}" if asked.repository else f"../../{file}"
-
-
-def fence(text: str) -> Markup:
-    """Give a fence that nothing in the text can close."""
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    return Markup("`" * max(3, longest + 1))  # noqa: S704 - backticks only
 
 
 def _reproduce(asked: Asked) -> Checked[str]:
@@ -437,12 +329,12 @@ def _diagram(asked: Asked) -> Checked[str]:
     declared = asked.entry.front.diagram
     if asked.argument != DIAGRAM or declared is None or declared.name != DIAGRAM:
         hint = f"write 'diagram:' with 'name: {DIAGRAM}' and 'alt: …' into the front matter"
-        return _refuse(asked, "unknown-diagram", f"{asked.argument!r} is not described", hint)
+        return refuse(asked, "unknown-diagram", f"{asked.argument!r} is not described", hint)
     presets = declared.presets or tuple(moments())
     first = asked.options.preset or presets[0]
     if unknown := [name for name in (first, *presets) if name not in moments()]:
         hint = f"the presets are: {', '.join(moments())}"
-        return _refuse(asked, "unknown-preset", f"there is no preset {unknown[0]!r}", hint)
+        return refuse(asked, "unknown-preset", f"there is no preset {unknown[0]!r}", hint)
     pictures = still([first, *(name for name in presets if name != first)])
     values = {"preset": first, "presets": presets, "pictures": pictures, "alt": declared.alt}
     return Checked(value=fill("diagram.html", name=DIAGRAM, **values))
@@ -454,13 +346,17 @@ class _Kind:
 
     expand: Callable[[Asked], Checked[str]]
     argument: str = ""
-    options: type[BaseModel] = _Plain
+    options: type[BaseModel] = Plain
 
 
 BLOCKS: Mapping[str, _Kind] = {
     "measured-table": _Kind(expand=_measured_table, argument="PROBE", options=_TableOptions),
     "chart": _Kind(expand=_chart, argument="PROBE", options=_TableOptions),
-    "outcomes": _Kind(expand=_outcomes, argument="PROBE"),
+    "outcomes": _Kind(expand=outcomes.outcomes, argument="PROBE", options=outcomes.OutcomeOptions),
+    "sanitizer": _Kind(
+        expand=outcomes.sanitizer, argument="PROBE", options=outcomes.SanitizerOptions
+    ),
+    "sass": _Kind(expand=listing.sass, argument="KERNEL", options=listing.Options),
     "reported-table": _Kind(
         expand=_reported_table, argument="MACHINE PROBE", options=_CaptionOptions
     ),

@@ -6,7 +6,7 @@ not know of pages, entries or where a table came from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from measured_glossary.lab.table import Cell, Column, Outcome, Racy, Table, Time
 
 # Signs stand beside the words, never for them.
 _SIGNS = {"returned": "✓", "hung": "⧗"}
+_VERDICT_SIGNS = {"clean": "✓", "findings": "✗", "inconclusive": "?"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,25 @@ def cell(column: Column, raw: Cell) -> Shown:
         return _times(value)
     if isinstance(value, Outcome):
         return Shown(main=str(value), sign=_SIGNS.get(value, "✗"), is_unbroken=True)
-    return Shown(main=shown(value), is_unbroken=isinstance(value, int | float))
+    sign = _VERDICT_SIGNS.get(str(value), "") if column.kind == "verdict" else ""
+    return Shown(main=shown(value), sign=sign, is_unbroken=isinstance(value, int | float))
+
+
+def verdict(row: Mapping[str, Cell]) -> Shown:
+    """Give what a tool said of one case: its verdict, and how much it found or why it cannot say.
+
+    Warnings alone have a sign of their own: the tool itself does not call them errors.
+    """
+    said, errors, warnings = str(row["verdict"]), row["errors"], row["warnings"]
+    if said == "inconclusive":
+        return Shown(main=said, sub=str(row["reason"]), sign=_VERDICT_SIGNS[said])
+    counts = [_counted(errors, "error"), _counted(warnings, "warning")]
+    sign = "!" if said == "findings" and not errors else _VERDICT_SIGNS[said]
+    return Shown(main=said, sub=", ".join(filter(None, counts)), sign=sign, is_unbroken=True)
+
+
+def _counted(count: Cell, word: str) -> str:
+    return f"{shown(count)} {word}{'' if count == 1 else 's'}" if count else ""
 
 
 def reported(table: Table) -> Grid:

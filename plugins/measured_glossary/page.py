@@ -14,6 +14,7 @@ from typing import Protocol
 from markupsafe import Markup
 
 from measured_glossary import blocks, proof
+from measured_glossary.asked import Asked, fence
 from measured_glossary.body import Block, Piece, Text, Value, escape_identifiers
 from measured_glossary.entry import Entry, FrontMatter, PlainTerm
 from measured_glossary.gate import State, Verdict
@@ -154,7 +155,7 @@ def _piece(entry: Entry, piece: Piece, evidence: Evidence, ident: str) -> Checke
         value = evidence.evaluate(piece)
         printed = None if value.value is None else inert(value.value)
         return Checked(value=printed, problems=value.problems)
-    asked = blocks.Asked(
+    asked = Asked(
         entry=entry,
         block=piece,
         options=None,
@@ -210,7 +211,7 @@ def _verify(judged: Judged, context: PageContext) -> Markup | str:
 def _cite(context: PageContext) -> Markup | str:
     """Say how the entry is cited, each form in a fence that nothing in it can close."""
     forms = [
-        (name, language, blocks.fence(text), Markup(text))  # noqa: S704 - inside that fence
+        (name, language, fence(text), Markup(text))  # noqa: S704 - inside that fence
         for name, language, text in context.cited
     ]
     return fill("cite.md", forms=forms) if forms else ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from measured_glossary.lab.record import Machine, Record, Reported
-from measured_glossary.lab.study import Measurement, Study
+from measured_glossary.lab.study import Listing, Measurement, Study
 from measured_glossary.lab.table import Table, shown
 
 Origin = Literal["live", "recorded", "reported"]
@@ -41,12 +41,16 @@ _FACTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A table, or a whole run, with its origin: the badge, and the words that go with it."""
+    """A table, or a whole run, with its origin: the badge, and the words that go with it.
+
+    `record` is the run's, where it was a run.
+    """
 
     origin: Origin
     words: str
     where: str
     table: Table | None = None
+    record: Record | None = None
 
     @property
     def badge(self) -> str:
@@ -87,6 +91,7 @@ def of_run(measurement: Measurement, table: Table | None = None) -> Reading:
         words=words + _stale(measurement),
         where=f"{measurement.origin} on {machine}, {day}",
         table=table,
+        record=record,
     )
 
 
@@ -100,6 +105,13 @@ def _stale(measurement: Measurement) -> str:
     if measurement.freshness != "stale":
         return ""
     return f" The code is another one since: {', '.join(measurement.changed)} changed."
+
+
+def of_code(listing: Listing) -> Reading:
+    """Give the origin of a listing of machine code: this build, whatever machine it runs on."""
+    tools = " and ".join(f"{_tool(name)} {v}" for name, v in sorted(listing.toolchain.items()))
+    words = f"Compiled by this build with {tools}; this needs no GPU."
+    return Reading(origin="live", words=words, where="in this build's machine code")
 
 
 def of_report(report: Reported, table: Table) -> Reading:

@@ -49,7 +49,9 @@ class _Run:
 
     @property
     def key(self) -> dict[str, Plain]:
-        return {**self.probe.cases[self.case], "tool": self.tool}
+        """The values of the table's key, in its order: that of the case is its author's."""
+        values = {**self.probe.cases[self.case], "tool": self.tool}
+        return {column.name: values[column.name] for column in self.probe.table.key}
 
 
 def inspect(

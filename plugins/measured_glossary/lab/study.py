@@ -6,6 +6,7 @@ measurements, claims and problems. Must not know of entries, verdicts or pages, 
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -35,6 +36,7 @@ from measured_glossary.lab.record import (
     read_reported,
     write_record,
 )
+from measured_glossary.lab.sass import Sass
 from measured_glossary.lab.table import Table, to_data
 from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.source import Source, read
@@ -44,6 +46,7 @@ __all__ = [
     "DeclaredClaim",
     "Freshness",
     "Limits",
+    "Listing",
     "Measure",
     "Measurement",
     "Origin",
@@ -99,13 +102,23 @@ class Measurement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """The machine code of one source for one architecture, and what made it."""
+
+    source: str
+    architecture: str
+    sass: Sass
+    toolchain: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
     """All that is known of one experiment.
 
     `inputs` maps each file to its SHA-256 and `files` to its content; `declared_tables` are the
     tables without rows. `static` was found in this build's machine code, `claims` are the results
-    that rest on it alone, and `notes` say what this machine could not do. Live measurements come
-    first, then the recorded ones by machine.
+    that rest on it alone, and `notes` say what this machine could not do; `listings` are that
+    machine code. Live measurements come first, then the recorded ones by machine.
     """
 
     id: str
@@ -120,6 +133,7 @@ class Study:
     claims: tuple[ClaimResult, ...]
     notes: tuple[str, ...]
     problems: tuple[Problem, ...]
+    listings: tuple[Listing, ...] = ()
 
 
 # ── starting and collecting ──────────────────────────────────────────────────────────────────
@@ -285,6 +299,20 @@ def _known(lab: _Lab, bench: Bench, declared: Declared, means: Means) -> Study:
         claims=claims,
         notes=(f"machine code is not checked here: {means.missing}",) if means.missing else (),
         problems=tuple(sorted({problem for each in found for problem in each.problems})),
+        listings=_listings(built.value) if built.value else (),
+    )
+
+
+def _listings(built: Built) -> tuple[Listing, ...]:
+    """Read the machine code that this build made or remembered."""
+    return tuple(
+        Listing(
+            source=cubin.source,
+            architecture=cubin.architecture,
+            sass=Sass.from_data(json.loads((built.folder / cubin.sass).read_bytes())),
+            toolchain=built.toolchain,
+        )
+        for cubin in built.compiled.cubins
     )
 
 

@@ -1,0 +1,80 @@
+"""A block of a body as it is asked for, and what every kind of block needs to answer.
+
+Comes in: a block of an entry and the evidence it may show. Goes out: the table, the study or the
+address it means, or a problem at the block's place. Must not know which kinds of block there are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+from pydantic import BaseModel, ConfigDict
+
+from measured_glossary.body import Block
+from measured_glossary.entry import Entry
+from measured_glossary.lab.study import Study
+from measured_glossary.lab.table import Table
+from measured_glossary.problem import Checked, Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A block of an entry: its validated options, what it may show and an id for its HTML.
+
+    `repository` is the address below which the project's files are found, or nothing.
+    """
+
+    entry: Entry
+    block: Block
+    options: Any
+    studies: tuple[Study, ...]
+    repository: str
+    ident: str
+
+    @property
+    def argument(self) -> str:
+        """What stands behind the block's name."""
+        return self.block.argument
+
+    def url(self, file: str, lines: str = "") -> str:
+        """Give a file in the repository, or else the copy of it that the site publishes."""
+        return f"{self.repository}/{file}{lines}" if self.repository else f"../../{file}"
+
+
+class Plain(BaseModel):
+    """A block without options."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def refuse(asked: Asked, code: str, message: str, hint: str = "") -> Checked[Any]:
+    """Give no block, and why."""
+    name = f"::: {asked.block.name}"
+    problem = Problem(place=asked.block.place, code=code, message=f"{name}: {message}", hint=hint)
+    return Checked(value=None, problems=(problem,))
+
+
+def declared_table(asked: Asked, wanted: str) -> Checked[Table]:
+    """Find the table that a block names, as its experiment declares it."""
+    names = [f"{s.id}.{table.name}" for s in asked.studies for table in s.declared_tables]
+    tables = [table for s in asked.studies for table in s.declared_tables]
+    found = [t for name, t in zip(names, tables, strict=True) if wanted in (name, t.name)]
+    if len(found) == 1:
+        return Checked(value=found[0])
+    what = "several probes are called" if found else "no probe is called"
+    hint = f"the probes are: {', '.join(names if found else (t.name for t in tables)) or 'none'}"
+    return refuse(asked, "unknown-probe", f"{what} {wanted!r}", hint)
+
+
+def study_of(asked: Asked, table: Table) -> Study:
+    """Give the study that declares a table."""
+    return next(s for s in asked.studies if any(t is table for t in s.declared_tables))
+
+
+def fence(text: str) -> Markup:
+    """Give a fence that nothing in the text can close."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    return Markup("`" * max(3, longest + 1))  # noqa: S704 - backticks only
