@@ -516,7 +516,7 @@ def test_outcomes_are_a_matrix_of_cases_and_machines() -> None:
 def test_every_field_of_a_machine_has_a_name_on_the_page() -> None:
     """The full card leaves out no field that a record can hold."""
     values: dict[str, Any] = {f.name: "1.0" for f in fields(Machine)}
-    card = dict(readings.facts(measurement(machine=Machine(**values)).record))
+    card = dict(readings.facts(measurement(machine=Machine(**values))))
     assert len(card) >= len(values) + 5
     assert card["State before"] == "sm clock mhz 1,980, throttle reasons none"
 

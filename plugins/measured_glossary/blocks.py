@@ -257,7 +257,7 @@ def _machine(asked: Asked) -> Checked[str]:
 def machines(studies: Sequence[Study], *, ident: str) -> Markup:
     """Give one line for each run, with everything that was noted of it folded away."""
     cards = [
-        {"reading": of_run(run), "line": fingerprint(run.record), "facts": facts(run.record)}
+        {"reading": of_run(run), "line": fingerprint(run.record), "facts": facts(run)}
         for study in studies
         for run in study.measurements
     ]

@@ -13,13 +13,14 @@ from typing import Protocol
 
 from markupsafe import Markup
 
-from measured_glossary import blocks, proof
+from measured_glossary import beside, blocks, proof
 from measured_glossary.asked import Asked, fence
 from measured_glossary.body import Block, Piece, Text, Value, escape_identifiers
 from measured_glossary.entry import Entry, FrontMatter, PlainTerm
 from measured_glossary.gate import State, Verdict
 from measured_glossary.graph import Node, draw, neighbours
-from measured_glossary.lab.study import Study
+from measured_glossary.lab.study import Measurement, Study
+from measured_glossary.lab.table import Row, Table, shown, wrapped
 from measured_glossary.markup import fill, fill_page, inert
 from measured_glossary.problem import Checked, Problem
 from measured_glossary.readings import readings
@@ -330,23 +331,66 @@ def render_disambiguation(name: str, lines: Sequence[tuple[str, str, str]]) -> s
 
 
 def render_experiment(site: Site, study: Study, users: Sequence[Judged]) -> str:
-    """Give the page of an experiment: machines, tables, claims, raw records, how to repeat it."""
-    tables = [
-        blocks.figure(
-            reading, reading.table, reading.table.columns, ident=f"mg-{table.name}-{index}"
-        )
-        for table in study.declared_tables
-        for index, reading in enumerate(readings([study], table.name))
-        if reading.table
-    ]
+    """Give the page of an experiment: machines side by side, claims, records, how to repeat it."""
     return fill_page(
         "experiment.md",
         site=site,
         study=study,
         users=[_line(judged) for judged in users],
         machines=blocks.machines([study], ident="mg-machine"),
-        tables=tables,
+        differing=beside.summary(study),
+        tables=[_table(study, table) for table in study.declared_tables if _is_read(study, table)],
         claims=blocks.claim_list([(study, claim) for claim in study.declared_claims]),
-        records=[run.record for run in study.measurements],
+        records=[_record(run) for run in study.measurements],
         reproduce=blocks.reproduce([study]),
+        expected=_expected(study),
     )
+
+
+def _is_read(study: Study, table: Table) -> bool:
+    return bool(readings([study], table.name))
+
+
+def _table(study: Study, table: Table) -> Markup:
+    """Give a table as the one machine has it, or of several machines side by side."""
+    if table in beside.shared(study):
+        return beside.figure(study, table, ident=f"mg-{table.name}")
+    (reading,) = readings([study], table.name)
+    read = reading.table or table
+    return blocks.figure(reading, read, read.columns, ident=f"mg-{table.name}")
+
+
+def record_name(run: Measurement) -> str:
+    """Give the name of a record's file on the site: a live one is not the one in the project."""
+    live = ".live" if run.origin == "live" else ""
+    return f"{run.record.machine.id}{live}.json"
+
+
+def _record(run: Measurement) -> dict[str, str]:
+    record = run.record
+    return {
+        "label": f"{record.machine.name}, {record.captured[:10]}, {run.origin}",
+        "name": record_name(run),
+        "digest": record.digest,
+        "attested_by": run.attestation.by if run.attestation else "",
+    }
+
+
+def _expected(study: Study) -> dict[str, object]:
+    """Give what a reader who repeats the experiment may compare with: the first record's values."""
+    if not study.measurements:
+        return {}
+    record = study.measurements[0].record
+    lines = [
+        f"{Row(table, row)!r}: {column.label}: {shown(wrapped(column, row[column.name]))}"
+        for table in record.tables
+        for row in table.rows
+        for column in table.columns
+        if row[column.name] is not None
+    ]
+    return {
+        "machine": record.machine.name,
+        "id": record.machine.id,
+        "day": record.captured[:10],
+        "lines": fill("expected.html", lines=lines),
+    }

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from measured_glossary.lab.record import Machine, Record, Reported
+from measured_glossary.lab.record import Machine, Record, Reported, Timing
 from measured_glossary.lab.study import Listing, Measurement, Study
 from measured_glossary.lab.table import Table, shown
 
@@ -132,8 +132,9 @@ def fingerprint(record: Record) -> str:
     return f"{', '.join(parts)}, captured {record.captured[:10]}."
 
 
-def facts(record: Record) -> tuple[tuple[str, str], ...]:
+def facts(run: Measurement) -> tuple[tuple[str, str], ...]:
     """Give all that a record says of its machine and of the run, as pairs of name and value."""
+    record = run.record
     tools = ", ".join(f"{_tool(name)} {v}" for name, v in sorted(record.toolchain.items()))
     options = " ".join(record.options)
     found = [
@@ -142,10 +143,37 @@ def facts(record: Record) -> tuple[tuple[str, str], ...]:
         ("Captured", record.captured.replace("T", " ").replace("Z", " UTC")),
         ("Seed", str(record.seed)),
         *(("State " + when, _state(state)) for when, state in sorted(record.conditions.items())),
+        *((f"Times of {timing.table}", _timing(timing)) for timing in record.timings),
         *((f"SHA-256 of {file}", digest) for file, digest in sorted(record.inputs.items())),
         ("SHA-256 of the record", record.digest),
+        ("Signed by the machine", attested(run)),
     ]
     return tuple((name, value) for name, value in found if value)
+
+
+def attested(run: Measurement) -> str:
+    """Say whether a machine's key signed a record; what is live has none to be signed yet."""
+    if run.origin == "live":
+        return ""
+    return run.attestation.by if run.attestation else "no"
+
+
+def _timing(timing: Timing) -> str:
+    """Say how a table was timed: cache, why it stopped, what was discarded, at which clocks."""
+    flushed = f"{timing.flushed_bytes:,} bytes overwritten before each sample"
+    clocks = sorted({mhz for batch in timing.batches for mhz in batch.sm_clock_mhz})
+    brakes = sorted({name for batch in timing.batches for name in batch.throttle_reasons})
+    parts = [
+        f"{timing.cache} cache" + (f", {flushed}" if timing.flushed_bytes else ""),
+        "until the medians had settled"
+        if timing.stopped == "settled"
+        else f"to the {timing.stopped}",
+        f"{len(timing.batches):,} batches",
+        f"{timing.discarded:,} samples a cell discarded"
+        + (f" ({', '.join(brakes)})" if brakes else ""),
+        f"SM clock {clocks[0]:,} to {clocks[-1]:,} MHz" if clocks else "",
+    ]
+    return "; ".join(part for part in parts if part)
 
 
 def _machine(machine: Machine) -> Iterator[tuple[str, str]]:

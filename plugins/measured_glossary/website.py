@@ -21,6 +21,7 @@ from measured_glossary.backlinks import Mention, Written, hand_written, mentions
 from measured_glossary.diagram import script
 from measured_glossary.entry import PlainTerm
 from measured_glossary.lab.record import record_bytes
+from measured_glossary.lab.study import Study
 from measured_glossary.metadata import Public
 from measured_glossary.pipeline import Glossary, Judged
 from measured_glossary.problem import Place, Problem
@@ -273,12 +274,19 @@ def _experiments(glossary: Glossary) -> Iterator[Output]:
         matter = _front_matter({"title": study.title})
         folder = f"{EXPERIMENTS}/{study_id}"
         yield Output(uri=f"{folder}/index.md", content=matter + markdown, is_public=is_public)
-        for measured in study.measurements:
-            raw = record_bytes(measured.record)
-            name = f"{folder}/{measured.record.machine.id}.json"
-            yield Output(uri=name, content=raw, is_public=is_public)
+        for name, content in _records(study):
+            yield Output(uri=f"{folder}/{name}", content=content, is_public=is_public)
         for name, source in study.files.items():
             yield Output(uri=name, content=source.raw, is_public=is_public)
+
+
+def _records(study: Study) -> Iterator[tuple[str, bytes]]:
+    """Give each record as it was measured, and the machine's signature over it, if there is one."""
+    for measured in study.measurements:
+        name = page.record_name(measured)
+        yield name, record_bytes(measured.record)
+        if measured.attestation:
+            yield f"{name}.sig", measured.attestation.signature
 
 
 def _assets() -> Iterator[Output]:

@@ -42,6 +42,7 @@ from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.source import Source, read
 
 __all__ = [
+    "Attestation",
     "ClaimResult",
     "DeclaredClaim",
     "Freshness",
@@ -86,11 +87,19 @@ class ClaimResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attestation:
+    """A machine's signature over a record's bytes, verified; `by` names the machine and its key."""
+
+    by: str
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
     """One record with what this build makes of it.
 
-    `changed` names the inputs that are not those of the record. `attested_by` names the machine
-    and the key that signed it, once somebody with a registry has verified that.
+    `changed` names the inputs that are not those of the record. `attestation` is there once
+    somebody with a registry has verified one.
     """
 
     record: Record
@@ -98,7 +107,7 @@ class Measurement:
     freshness: Freshness
     changed: tuple[str, ...]
     claims: tuple[ClaimResult, ...]
-    attested_by: str = ""
+    attestation: Attestation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from measured_glossary.lab.record import MEASUREMENTS, record_bytes
-from measured_glossary.lab.study import Measurement, Study
+from measured_glossary.lab.study import Attestation, Measurement, Study
 from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.source import read_bytes
 from measured_glossary.trust.identity import Available, Identity, identities
@@ -48,9 +48,7 @@ def machine_at_hand(
 
 
 def _refuse(registry: Registry, message: str, hint: str) -> Checked[Identity]:
-    problem = Problem(
-        place=Place(registry.file), code="no-machine-key", message=message, hint=hint
-    )
+    problem = Problem(place=Place(registry.file), code="no-machine-key", message=message, hint=hint)
     return Checked(value=None, problems=(problem,))
 
 
@@ -81,16 +79,14 @@ def attest(
 # ── finding those that are there ─────────────────────────────────────────────────────────────
 
 
-def with_attestations(
-    root: Path, study: Study, registry: Registry, today: datetime.date
-) -> Study:
+def with_attestations(root: Path, study: Study, registry: Registry, today: datetime.date) -> Study:
     """Say of each recorded measurement who attested it; a wrong signature is a problem."""
     problems = list(_stray(root, study))
     measurements = []
     for measured in study.measurements:
         checked = _attested(root, measured, registry, today)
         problems += checked.problems
-        measurements.append(replace(measured, attested_by=checked.value or ""))
+        measurements.append(replace(measured, attestation=checked.value))
     if not problems and tuple(measurements) == study.measurements:
         return study
     found = tuple(sorted({*study.problems, *problems}))
@@ -99,11 +95,11 @@ def with_attestations(
 
 def _attested(
     root: Path, measured: Measurement, registry: Registry, today: datetime.date
-) -> Checked[str]:
+) -> Checked[Attestation]:
     """Verify the signature beside a record, if there is one, over the record's bytes."""
     file = f"{measured.record.file}{SUFFIX}"
     if measured.origin != "recorded" or not _is_there(root / file):
-        return Checked(value="")
+        return Checked(value=None)
     armored = read_bytes(root, file, limit=MAX_SIGNATURE_BYTES)
     if armored.value is None:
         return Checked(value=None, problems=armored.problems)
@@ -112,7 +108,8 @@ def _attested(
     if attested.value is None:
         return Checked(value=None, problems=attested.problems)
     machine, key = attested.value.machine, attested.value.key
-    return Checked(value=f"{machine.name} ({machine.id}), key {key.public.fingerprint}")
+    by = f"{machine.name} ({machine.id}), key {key.public.fingerprint}"
+    return Checked(value=Attestation(by=by, signature=armored.value))
 
 
 def _is_there(path: Path) -> bool:
