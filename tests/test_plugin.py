@@ -328,7 +328,7 @@ def test_a_pinned_registry_is_the_one_that_judges(
     monkeypatch.setenv("GLOSSARY_REGISTRY_PIN", "0" * 64)
     built = mkdocs(site, "--quiet")
     assert built.status == 1
-    assert "glossary/people.yml: registry-pin: its SHA-256 is " in built.output
+    assert "glossary/people.yml: registry-pin: " in built.output
 
 
 def test_a_preview_leaves_no_trace_in_a_build(site: Site) -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import difflib
 import json
 import os
+import shlex
 import sys
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,13 +29,18 @@ from measured_glossary import (
     pipeline,
     scaffold,
     status,
+    website,
 )
-from measured_glossary.entry import json_schema
+from measured_glossary.entry import json_schema, parse
 from measured_glossary.lab.study import Measure, measure
-from measured_glossary.problem import Problem, Refused, render
+from measured_glossary.problem import Format, Problem, Refused, render
 from measured_glossary.progress import Progress
+from measured_glossary.project import read_project
+from measured_glossary.source import Source
 
 Command = Callable[[argparse.Namespace], int]
+
+INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
 
 DESCRIPTION = """\
 A glossary whose numbers are measured by the build and whose pages are signed by two people.
@@ -48,16 +55,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     command: Command = arguments.command
     try:
-        return command(arguments)
+        status = command(arguments)
+        sys.stdout.flush()
     except Refused as refused:
-        print(render(refused.problems, getattr(arguments, "format", "text")), file=sys.stderr)
+        form: Format = getattr(arguments, "format", "text")
+        # Programs read standard output; people see both.
+        told = render(refused.problems, form)
+        print(told, file=sys.stderr if form == "text" else sys.stdout)
         return 1
-    except BrokenPipeError:
+    except BrokenPipeError:  # nobody reads on, and what is still in the buffer goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
-        print("interrupted; nothing was half-written", file=sys.stderr)
-        return 2
+        print("\nglossary: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return status
 
 
 def parser() -> argparse.ArgumentParser:
@@ -85,6 +97,7 @@ def _add_writing(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     made = add_command(commands, "new", run_new, "start an entry with its experiment")
     made.add_argument("term", help="the term, for example 'bank conflict'")
+    made.add_argument("--id", default="", help="its folder's name; default: made from the term")
     made.add_argument("--area", default="Execution model", help="default: %(default)s")
     made.add_argument("--without-experiment", action="store_true", help="prose and sources only")
     made = add_command(commands, "check", run_check, "check every entry, kernel, record and claim")
@@ -129,10 +142,9 @@ def add_command(
 
 def positive(text: str) -> int:
     """Read a whole number above zero."""
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number above 0, found {text!r}")
+    return int(text)
 
 
 # ── writing ──────────────────────────────────────────────────────────────────────────────────
@@ -140,41 +152,66 @@ def positive(text: str) -> int:
 
 def run_init(arguments: argparse.Namespace) -> int:
     """Write the files of an empty glossary."""
-    root = Path(arguments.folder).resolve()
-    files = scaffold.new_glossary(
-        root.name.replace("-", " ").capitalize(), scaffold.slug(root.name)
-    )
-    scaffold.write_all(root, files)
-    print(f"wrote {', '.join(sorted(files))}")
-    print("next:  glossary new 'bank conflict'\n       mkdocs serve")
+    folder: Path = arguments.root / arguments.folder
+    files = scaffold.new_glossary(folder.resolve().name)
+    scaffold.write_all(folder, files)
+    print(_wrote(files))
+    go = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))}\n       "
+    print(f"next:  {go}glossary new 'bank conflict'\n       mkdocs serve")
     return 0
 
 
 def run_new(arguments: argparse.Namespace) -> int:
     """Write a new entry, its kernel and its experiment."""
-    if not scaffold.slug(arguments.term):
-        return _misuse(f"{arguments.term!r} has no letter or digit to make an id from")
-    files = scaffold.new_entry(
-        arguments.term, arguments.area, with_experiment=not arguments.without_experiment
-    )
+    if outside := read_project(arguments.root).problems:
+        raise Refused(outside)
+    term, entry_id = arguments.term, arguments.id or scaffold.slug(arguments.term)
+    if not entry_id:
+        return _misuse(f"{term!r} has no letter or digit to make an id from: add --id NAME")
+    measured = not arguments.without_experiment
+    files = scaffold.new_entry(term, entry_id, arguments.area, with_experiment=measured)
+    file = f"glossary/{entry_id}/entry.md"
+    # What cannot be parsed is not written: the fault is in the term, and is told as such.
+    if faults := parse(entry_id, Source(file, files[file].encode(), files[file])).problems:
+        return _misuse("\n          ".join(sorted({fault.message for fault in faults})))
     scaffold.write_all(arguments.root, files)
-    print("wrote " + "\n      ".join(sorted(files)))
-    print("next:  glossary check\n       mkdocs serve")
+    print(_wrote(files))
+    print(f"next:  glossary check {entry_id}\n       mkdocs serve")
     return 0
+
+
+def _wrote(files: Iterable[str]) -> str:
+    return "wrote  " + "\n       ".join(sorted(files))
 
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Check everything that can be checked here; drafts are no fault."""
     glossary = _glossary(arguments.root, "recorded")
-    wanted = set(arguments.entry) or {entry.id for entry in glossary.entries}
-    if unknown := wanted - {entry.id for entry in glossary.entries}:
-        return _misuse(f"there is no entry {', '.join(sorted(unknown))}")
+    known = [entry.id for entry in glossary.entries]
+    wanted = set(arguments.entry or known)
+    if unknown := sorted(wanted - set(known)):
+        return _misuse(_no_such("entry", unknown, known))
     found = [p for entry in glossary.entries if entry.id in wanted for p in entry.verdict.reasons]
+    if not arguments.entry:
+        found += website.reference_faults(glossary, arguments.root / "docs")
     if found or arguments.format == "json":
         print(render(found, arguments.format))
     if arguments.format == "text":
-        print(f"{len(wanted)} entries checked, {len(set(found))} problems", file=sys.stderr)
+        entries, problems = _counted(len(wanted), "entry"), _counted(len(set(found)), "problem")
+        print(f"{entries} checked, {problems}", file=sys.stderr)
     return 1 if found else 0
+
+
+def _counted(number: int, what: str) -> str:
+    many = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{number} {what if number == 1 else many}"
+
+
+def _no_such(what: str, unknown: Sequence[str], known: Sequence[str]) -> str:
+    """Say which names are not there, and which are meant or there are."""
+    close = difflib.get_close_matches(unknown[0], known, n=1)
+    there = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known) or 'none'}"
+    return f"there is no {what} {', '.join(map(repr, unknown))}; {there}"
 
 
 def run_explain(arguments: argparse.Namespace) -> int:
@@ -187,9 +224,8 @@ def run_explain(arguments: argparse.Namespace) -> int:
         print("\n".join(known))
         return 0
     close = ", ".join(explain.near(arguments.code))
-    return _misuse(
-        f"there is no problem {arguments.code!r}" + (f"; near it: {close}" if close else "")
-    )
+    near = f"near it: {close}" if close else "glossary explain lists all"
+    return _misuse(f"there is no problem {arguments.code!r}; {near}")
 
 
 def run_schema(arguments: argparse.Namespace) -> int:
@@ -217,7 +253,9 @@ def run_measure(arguments: argparse.Namespace) -> int:
     known = pipeline.experiment_ids(arguments.root)
     wanted = arguments.experiment or list(known)
     if unknown := sorted(set(wanted) - set(known)):
-        return _misuse(f"there is no experiment {', '.join(unknown)}; there are {', '.join(known)}")
+        return _misuse(_no_such("experiment", unknown, known))
+    if not wanted:
+        return _misuse("there is no experiment in code/ yet: glossary new TERM writes one")
     settings = pipeline.settings_for(arguments.root, "live", os.environ, Progress(sys.stderr)).lab
     settings = replace(settings, launches=arguments.launches)
     problems: list[Problem] = []
@@ -242,8 +280,10 @@ def run_status(arguments: argparse.Namespace) -> int:
 def run_export(arguments: argparse.Namespace) -> int:
     """Write the published pages as plain Markdown."""
     glossary = _glossary(arguments.root, "recorded")
+    pipeline.refuse_wrong_evidence(glossary)
     written = export.write(glossary, Path(arguments.folder), arguments.root / "docs")
-    print(f"wrote {len(written)} files to {arguments.folder}")
+    entries = _counted(len(glossary.published()), "published entry")
+    print(f"wrote {_counted(len(written), 'file')} with {entries} to {arguments.folder}")
     return 0
 
 

@@ -15,25 +15,39 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
 
+from measured_glossary.markup import inert
 from measured_glossary.problem import Place, Problem, Refused
+
+MAX_TITLE, MAX_PROJECT, MAX_ID = 80, 39, 60
 
 
 def slug(term: str) -> str:
     """Make an entry's id from its term: `__syncthreads()` → `syncthreads`."""
     plain = unicodedata.normalize("NFKD", term).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:60].strip("-")
+    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:MAX_ID].strip("-")
 
 
-def new_glossary(title: str, project: str) -> dict[str, str]:
-    """Give the files of an empty glossary, by name relative to its root."""
-    return _files("init", {"title": title, "quoted": _quoted(title), "project": project})
+def new_glossary(folder: str) -> dict[str, str]:
+    """Give the files of an empty glossary, by name relative to its root.
+
+    Its title and its project's id are made from the folder's name.
+    """
+    words = re.sub(r"[^\w.&+]+", " ", folder).strip()[:MAX_TITLE].strip()
+    title = words[:1].upper() + words[1:] or "My glossary"
+    project = slug(folder)[:MAX_PROJECT].strip("-") or "my-glossary"
+    return _files("init", {"title": inert(title), "quoted": _quoted(title), "project": project})
 
 
-def new_entry(term: str, area: str, *, with_experiment: bool) -> dict[str, str]:
+def new_entry(term: str, entry_id: str, area: str, *, with_experiment: bool) -> dict[str, str]:
     """Give the files of a new entry that builds at once, by name relative to the root."""
-    entry_id = slug(term)
-    words = {"term": term, "id": entry_id, "quoted": _quoted(term), "quoted_area": _quoted(area),
-             "question": _quoted(f"What is {term} in CUDA?")}  # fmt: skip
+    words = {
+        "term": term,
+        "id": entry_id,
+        "quoted": _quoted(term),
+        "escaped": _quoted(term)[1:-1],
+        "quoted_area": _quoted(area),
+        "question": _quoted(f"What is {term} in CUDA?"),
+    }
     files = _files("new", words)
     entry, plain = f"glossary/{entry_id}/entry.md", f"glossary/{entry_id}/entry-plain.md"
     if with_experiment:
@@ -50,9 +64,29 @@ def write_all(root: Path, files: Mapping[str, str]) -> None:
                     hint="choose another name, or remove the file first")
             for name in taken
         )  # fmt: skip
-    for name, text in sorted(files.items()):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8", newline="\n")
+    written: list[Path] = []
+    try:
+        for name, text in sorted(files.items()):
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            written.append(root / name)
+            (root / name).write_text(text, encoding="utf-8", newline="\n")
+    except BaseException as error:
+        for path in written:
+            path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise Refused([_not_written(root, name, error)]) from None
+        raise
+
+
+def _not_written(root: Path, name: str, error: OSError) -> Problem:
+    place = Path(error.filename) if error.filename else root / name
+    told = place.relative_to(root).as_posix() if place.is_relative_to(root) else name
+    return Problem(
+        place=Place(told),
+        code="cannot-write",
+        message=f"cannot be written: {error.strerror}; nothing else was written either",
+        hint="look at the folder's permissions and at the space that is left",
+    )
 
 
 def _quoted(text: str) -> str:

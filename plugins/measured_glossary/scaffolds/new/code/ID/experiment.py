@@ -1,4 +1,4 @@
-"""$term: what is measured, and what is claimed of it."""
+"""$escaped: what is measured, and what is claimed of it."""
 
 from measured_glossary.lab.experiment import Experiment, exact
 
