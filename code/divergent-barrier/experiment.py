@@ -74,14 +74,21 @@ def synccheck(gpu, form, let_in):
 
 @experiment.static(
     key={"architecture": exact("Architecture"), "kernel": exact("Kernel")},
-    columns={"barriers": exact("BAR.SYNC instructions")},
+    columns={
+        "barriers": exact("BAR.SYNC: the block meets"),
+        "gatherings": exact("WARPSYNC: the warp meets"),
+    },
 )
 def barriers(sass):
     """One kernel's machine code for one architecture."""
     for architecture in sass.architectures:
         for kernel in KERNELS.values():
-            count = sass.count(architecture, kernel, "BAR.SYNC")
-            yield {"architecture": architecture, "kernel": kernel, "barriers": count}
+            yield {
+                "architecture": architecture,
+                "kernel": kernel,
+                "barriers": sass.count(architecture, kernel, "BAR.SYNC"),
+                "gatherings": sass.count(architecture, kernel, "WARPSYNC"),
+            }
 
 
 @experiment.static(
@@ -201,3 +208,11 @@ def the_barriers_are_in_the_code(barriers):
     """Every kernel has as many BAR.SYNC instructions as it has calls, on every architecture."""
     for row in barriers.where():
         assert row.barriers == (2 if row.kernel in ("two_arms", "one_more") else 1)
+
+
+@experiment.claim
+def a_split_warp_gathers_first(barriers):
+    """Where others of a warp go on elsewhere, each BAR.SYNC has a WARPSYNC, and nowhere else."""
+    for row in barriers.where():
+        others_have_left = row.kernel in ("early_return", "one_arm")
+        assert row.gatherings == (0 if others_have_left else row.barriers)
