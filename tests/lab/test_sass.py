@@ -219,6 +219,17 @@ def test_gaps_between_instructions_are_left_out() -> None:
     assert read_sass(code, json.dumps([{}, listing])).lines("shares") == ("EXIT",)
 
 
+def test_what_is_placed_behind_a_kernel_is_the_kernels() -> None:
+    """An older `nvdisasm` lists a function in a kernel's section by itself: it counts all the same."""
+    code = cubin(RESOURCES, "sm_90").code
+    listing = [
+        {"function-name": name, "start": start, "sass-instructions": [{"opcode": opcode}]}
+        for symbol in symbols(code).values()
+        for name, start, opcode in ((symbol, 0, "EXIT"), ("$__internal_0_$f", 16, "WARPSYNC"))
+    ]
+    assert read_sass(code, json.dumps([{}, listing])).lines("shares") == ("EXIT", "WARPSYNC")
+
+
 def test_a_disassembler_that_fails_is_a_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,7 +113,7 @@ def read_sass(cubin: bytes, printed: str) -> Sass:
     `ValueError` where either is not what it should be.
     """
     try:
-        listings = {f["function-name"]: f["sass-instructions"] for f in json.loads(printed)[1]}
+        listings = _by_function(printed)
         used = _resources(cubin)
         kernels = [
             Kernel(
@@ -127,6 +127,20 @@ def read_sass(cubin: bytes, printed: str) -> Sass:
     except (AttributeError, IndexError, KeyError, TypeError, struct.error) as error:
         raise ValueError(f"the disassembly does not match the cubin: {error!r}") from error
     return Sass(code=tuple(sorted(kernels, key=lambda kernel: kernel.name)))
+
+
+def _by_function(printed: str) -> dict[str, list[dict[str, Any]]]:
+    """Give each function's instructions, with those of what is placed behind it in its section.
+
+    Before 13.5 nvdisasm lists the latter by themselves, under the names of local symbols.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    whole: list[dict[str, Any]] = []
+    for listing in json.loads(printed)[1]:
+        if listing.get("start", 0) == 0:
+            whole = found[listing["function-name"]] = []
+        whole += listing["sass-instructions"]
+    return found
 
 
 def symbols(cubin: bytes) -> dict[str, str]:
