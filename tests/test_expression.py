@@ -247,7 +247,8 @@ def test_an_expression_changes_nothing() -> None:
 
 WORDS = """
 counts times machine record reported my_copy later . [ ] ( ) [threads=32] [threads=64] .wrong
-.blocks .max .took .name | percent digits + - * / ** , 1 0 1e308 'x' ~ % { } = == if else for in is not _
+.blocks .max .took .name | percent digits + - * / ** , 1 0 1e308 'x' ~ % { } = == if else
+for in is not _
 __class__ \\ # " None True self super
 """
 PIECES = st.sampled_from([*WORDS.split(), " ", "\n"])
