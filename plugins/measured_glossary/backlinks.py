@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from measured_glossary.scan import scan
 from measured_glossary.source import Source, read
 from measured_glossary.terms import Vocabulary
 from measured_glossary.terms import mentions as term_mentions
@@ -74,7 +75,7 @@ def mentions(pages: Iterable[Written], known: Vocabulary) -> dict[str, tuple[Men
 
 def _places(text: str, known: Vocabulary) -> Iterator[tuple[int, str]]:
     """Give where a text links to an entry or names one term; a shared name is nobody's."""
-    for link in _LINK.finditer(text):
+    for link in _LINK.finditer(scan(text).without("fence", "code", "comment")):
         yield link.start(), link.group(1)
     for mention in term_mentions(text, known):
         if len(mention.terms) == 1:
