@@ -135,6 +135,14 @@ def racecheck_objects_to_volatile(racecheck):
 
 
 @experiment.claim
+def racecheck_only_warns(racecheck):
+    """Racecheck calls none of these an error: it warns, of wrong sums and of right ones alike."""
+    for step in VOLATILE:
+        assert racecheck(step=step).errors == 0
+        assert racecheck(step=step).warnings > 0
+
+
+@experiment.claim
 def racecheck_accepts_a_meeting(racecheck):
     """Racecheck has nothing to say against a step with __syncwarp()."""
     for step in MEETING:

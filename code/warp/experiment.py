@@ -39,14 +39,22 @@ def waits(gpu, form, waiting):
 
 @experiment.static(
     key={"architecture": exact("Architecture"), "form": exact("The kernel")},
-    columns={"meetings": exact("BSYNC and WARPSYNC instructions")},
+    columns={
+        "bsyncs": exact("BSYNC instructions"),
+        "warpsyncs": exact("WARPSYNC instructions"),
+        "yields": exact("YIELD instructions"),
+    },
 )
 def meetings(sass):
     """One kernel's machine code for one architecture: where lanes of a warp wait for each other."""
     for architecture in sass.architectures:
         for form, kernel in KERNELS.items():
-            count = sum(sass.count(architecture, kernel, name) for name in ("BSYNC", "WARPSYNC"))
-            yield {"architecture": architecture, "form": form, "meetings": count}
+            counts = {
+                "bsyncs": sass.count(architecture, kernel, "BSYNC"),
+                "warpsyncs": sass.count(architecture, kernel, "WARPSYNC"),
+                "yields": sass.count(architecture, kernel, "YIELD"),
+            }
+            yield {"architecture": architecture, "form": form, **counts}
 
 
 # ── what is claimed ──────────────────────────────────────────────────────────────────────────
@@ -69,18 +77,33 @@ def a_meeting_between_them_prevents_it(waits):
 
 
 @experiment.claim
-def so_does_the_end_of_an_if(waits):
-    """With the raising behind the end of the `if` that waits, no launch saw the flag either."""
+def the_end_of_an_if_does_not(waits):
+    """With the raising behind the end of the `if` that waits, every launch saw the flag."""
     for row in waits.where(form="wait, then raise"):
-        assert row.seen == 0
+        assert row.outcome == "returned"
+        assert row.seen == row.of
 
 
 @experiment.claim
 def the_compiler_lets_lanes_meet(meetings):
-    """On every architecture lanes wait for each other once more where the raising comes after."""
+    """On every architecture the end of the `if` before the raising is one BSYNC more."""
     for row in meetings.where(form="wait, then raise"):
         arms = meetings(architecture=row.architecture, form="wait, else raise")
-        assert row.meetings == arms.meetings + 1
+        assert row.bsyncs == arms.bsyncs + 1
+
+
+@experiment.claim
+def only_syncwarp_is_a_warpsync(meetings):
+    """On every architecture only the kernel with __syncwarp() before the raising has a WARPSYNC."""
+    for row in meetings.where():
+        assert row.warpsyncs == (row.form == "wait, meet, raise")
+
+
+@experiment.claim
+def every_wait_yields(meetings):
+    """On every architecture the compiler put a YIELD into each kernel."""
+    for row in meetings.where():
+        assert row.yields > 0
 
 
 @experiment.claim

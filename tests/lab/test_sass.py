@@ -220,7 +220,7 @@ def test_gaps_between_instructions_are_left_out() -> None:
 
 
 def test_what_is_placed_behind_a_kernel_is_the_kernels() -> None:
-    """An older `nvdisasm` lists a function in a kernel's section by itself: it counts all the same."""
+    """An older `nvdisasm` lists by itself what stands behind a kernel; it counts all the same."""
     code = cubin(RESOURCES, "sm_90").code
     listing = [
         {"function-name": name, "start": start, "sass-instructions": [{"opcode": opcode}]}
