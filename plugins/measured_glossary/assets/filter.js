@@ -23,20 +23,20 @@
     return found;
   }
 
+  // A term stands in several lists, and only one of them tells its answer and its other names.
   function apply(article) {
     const words = folded(input.value).split(" ").filter(Boolean);
     const items = [...article.querySelectorAll(":scope > ul > li")];
-    for (const item of items) {
-      const text = folded(item.textContent);
-      item.hidden = !words.every((word) => text.includes(word));
-    }
-    const lists = (part) => (part.tagName === "UL" ? [part] : []);
+    const target = (item) => item.querySelector("a").href;
+    const fits = (item) => words.every((word) => folded(item.textContent).includes(word));
+    const found = new Set(items.filter(fits).map(target));
+    for (const item of items) item.hidden = !found.has(target(item));
     for (const heading of article.querySelectorAll(":scope > h2, :scope > h3")) {
-      const under = section(heading).flatMap(lists);
-      heading.hidden = under.length > 0 && !under.some((ul) => ul.querySelector("li:not([hidden])"));
+      const lists = section(heading).filter((part) => part.tagName === "UL");
+      const isEmpty = (list) => !list.querySelector(":scope > li:not([hidden])");
+      heading.hidden = lists.length > 0 && lists.every(isEmpty);
     }
-    const names = new Set(items.filter((item) => !item.hidden).map((item) => item.firstElementChild.href));
-    status.textContent = words.length ? `${names.size} found` : "";
+    status.textContent = words.length ? `${found.size} found` : "";
   }
 
   input.addEventListener("input", () => apply(box.parentElement));
