@@ -116,6 +116,7 @@ def _add_measuring(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     made = add_command(commands, "measure", run_measure, "run experiments here and keep the record")
     made.add_argument("experiment", nargs="*", help="ids; without one, every experiment")
     made.add_argument("--launches", type=positive, help="fewer launches, for a trial: not kept")
+    cli_machines.extend_measure(made)
     made = add_command(commands, "status", run_status, "what each entry is and what it needs")
     made.add_argument("--json", action="store_true", help="for programs")
 
@@ -257,14 +258,19 @@ def run_measure(arguments: argparse.Namespace) -> int:
     if not wanted:
         return _misuse("there is no experiment in code/ yet: glossary new TERM writes one")
     settings = pipeline.settings_for(arguments.root, "live", os.environ, Progress(sys.stderr)).lab
+    if arguments.dask:
+        return cli_machines.on_cluster(arguments, wanted, settings)
     settings = replace(settings, launches=arguments.launches)
     problems: list[Problem] = []
+    kept_files: list[str] = []
     for name in wanted:
         record = measure(arguments.root, name, settings)
         problems += record.problems
         if record.value is not None:
+            kept_files += [] if arguments.launches else [record.value.file]
             kept = "a trial, not kept" if arguments.launches else f"kept in {record.value.file}"
             print(f"{name}: measured on {record.value.machine.name}, {kept}")
+    cli_machines.sign_measured(arguments, kept_files)
     if problems:
         raise Refused(problems)
     return 0

@@ -1,4 +1,4 @@
-"""Commands about machines: compare what two gave, attest a record with a machine's key.
+"""Commands about machines: compare two, sign a record with a machine's key, measure on a cluster.
 
 Comes in: parsed arguments, the environment, the clock. Goes out: text, a signature beside a record,
 and an exit status. Must not decide anything itself.
@@ -9,12 +9,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from measured_glossary import compare
 from measured_glossary.cli_verify import keys_at_hand, ssh_keygen, today
 from measured_glossary.lab.record import MEASUREMENTS, Record, read_record
+from measured_glossary.lab.study import Settings
 from measured_glossary.pipeline import judging_registry, settings_for
 from measured_glossary.problem import Place, Problem, Refused
 from measured_glossary.source import Source, decode, read
@@ -38,6 +40,41 @@ def add_commands(
     made.add_argument("record", nargs="+", help=f"{MEASUREMENTS}/EXPERIMENT/MACHINE.json")
     made.add_argument("--key", type=Path, help="default: what the agent and ~/.ssh hold")
     made.add_argument("--ssh-keygen", type=Path, help="the tool that signs; default: the system's")
+
+
+def extend_measure(made: argparse.ArgumentParser) -> None:
+    """Let `measure` use a cluster, and sign what it kept."""
+    made.add_argument("--dask", metavar="ADDRESS", help="on each kind of GPU of a Dask cluster")
+    made.add_argument("--sign-with", type=Path, metavar="KEY", help="sign with a machine's key")
+
+
+# ── measure, on a cluster and signed ─────────────────────────────────────────────────────────
+
+
+def on_cluster(arguments: argparse.Namespace, wanted: Sequence[str], settings: Settings) -> int:
+    """Measure on each distinct kind of machine among a cluster's workers."""
+    if arguments.launches or arguments.sign_with:
+        print(
+            "glossary: --dask keeps whole records, which their own machines sign", file=sys.stderr
+        )
+        return 2
+    from measured_glossary.lab import cluster  # imports Dask, which no other command needs
+
+    def tell(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    found = cluster.measure(arguments.root, wanted, arguments.dask, settings, tell)
+    for record in found.records:
+        print(f"{record.experiment}: measured on {record.machine.name}, kept in {record.file}")
+    if found.problems:
+        raise Refused(found.problems)
+    return 0
+
+
+def sign_measured(arguments: argparse.Namespace, files: Sequence[str]) -> None:
+    """Sign what was just measured, if a machine's key was named."""
+    if arguments.sign_with and files:
+        sign_records(argparse.Namespace(root=arguments.root, key=arguments.sign_with), files)
 
 
 # ── compare ──────────────────────────────────────────────────────────────────────────────────
@@ -130,7 +167,7 @@ def run_attest(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def sign_records(arguments: argparse.Namespace, files: list[str]) -> None:
+def sign_records(arguments: argparse.Namespace, files: Sequence[str]) -> None:
     """Sign records of the project; `arguments` name the key."""
     root: Path = arguments.root
     settings = settings_for(root, "recorded", os.environ)
