@@ -14,7 +14,7 @@ from measured_glossary.chart import Mark, Row
 from measured_glossary.lab.table import Cell, Column, Outcome, Racy, Table, Times, shown, wrapped
 
 # Signs stand beside the words, never for them.
-_SIGNS = {"returned": "✓", "hung": "⧗"}
+_SIGNS = {"returned": "✓", "hung": "‖"}
 _VERDICT_SIGNS = {"clean": "✓", "findings": "✗", "inconclusive": "?"}
 
 

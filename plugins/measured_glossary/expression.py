@@ -18,7 +18,7 @@ from jinja2.utils import missing
 
 from measured_glossary.body import Value
 from measured_glossary.lab.study import Study
-from measured_glossary.lab.table import AmbiguousTimes, Bytes, Racy, Rows, Times, shown
+from measured_glossary.lab.table import AmbiguousTimes, Bytes, Racy, Rows, Table, Times, shown
 from measured_glossary.problem import Checked, Problem
 
 MAX_LENGTH = 200
@@ -285,10 +285,18 @@ def _of_record(studies: Sequence[Study]) -> dict[str, object]:
 
 
 def _tables(study: Study) -> dict[str, object]:
-    run = study.measurements[0].record.tables if study.measurements else ()
-    rows = {table.name: Rows(table) for table in (*run, *study.static)}
+    runs = [table for measured in study.measurements for table in measured.record.tables]
+    first: dict[str, Table] = {}
+    for table in sorted(runs, key=_has_no_verdict):
+        first.setdefault(table.name, table)
+    rows = {table.name: Rows(table) for table in (*first.values(), *study.static)}
     names = [table.name for table in study.declared_tables]
     return {name: rows[name] if name in rows else Unmeasured() for name in names}
+
+
+def _has_no_verdict(table: Table) -> bool:
+    """Say whether a tool was not there at all: then another machine's verdicts come first."""
+    return table.kind == "sanitizer" and all(r["verdict"] == "inconclusive" for r in table.rows)
 
 
 def _word(name: str) -> str:

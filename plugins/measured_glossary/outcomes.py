@@ -14,7 +14,8 @@ from markupsafe import Markup
 from measured_glossary.asked import Asked, Plain, declared_table, refuse, study_of
 from measured_glossary.cells import Shown, cell, heading, verdict
 from measured_glossary.lab.record import Finding
-from measured_glossary.lab.table import Cell, Column, Table, TableKind, pairs, shown
+from measured_glossary.lab.sanitizer import Verdict
+from measured_glossary.lab.table import VERDICTS, Cell, Column, Table, TableKind, pairs, shown
 from measured_glossary.markup import fill
 from measured_glossary.problem import Checked
 from measured_glossary.readings import Reading, readings
@@ -33,8 +34,9 @@ class OutcomeOptions(Plain):
 
 
 class SanitizerOptions(Plain):
-    """A caption before the probe's own sentence."""
+    """Which verdicts to show, by default all; a caption before the probe's own sentence."""
 
+    verdicts: tuple[Verdict, ...] = ()
     caption: str = ""
 
 
@@ -163,7 +165,7 @@ class _Side:
     def heads(self) -> tuple[Shown, ...]:
         """The headings of this part's columns."""
         columns = (heading(column) for column in self.matrix.columns)
-        return (Shown(main="Outcome"), *columns, *(Shown(main=tool) for tool in self.tools))
+        return (Shown(main="Outcome"), *(Shown(main=tool) for tool in self.tools), *columns)
 
     def cells(self, key: tuple[Cell, ...]) -> tuple[Shown, ...]:
         """Give this part's cells of one case."""
@@ -171,8 +173,9 @@ class _Side:
         if row is None:
             return (Shown(main="not run here"), *(_ABSENT for _ in self.heads[1:]))
         outcome = next(c for c in self.matrix.table.columns if c.kind == "outcome")
-        shown_cells = (cell(c, row.get(c.name)) for c in (outcome, *self.matrix.columns))
-        return (*shown_cells, *(self._said(tool, key) for tool in self.tools))
+        said = (self._said(tool, key) for tool in self.tools)
+        others = (cell(column, row.get(column.name)) for column in self.matrix.columns)
+        return (cell(outcome, row.get(outcome.name)), *said, *others)
 
     def _said(self, tool: str, key: tuple[Cell, ...]) -> Shown:
         said = (r for r in self.watched if r[TOOL] == tool and self.matrix.key(r) == key)
@@ -186,7 +189,7 @@ _KINDS = {
     "RAW": "read after write, unordered (RAW)",
     "WAR": "write after read, unordered (WAR)",
     "WAW": "write after write, unordered (WAW)",
-    "Race": "race: the tool's summing up of these",
+    "Race": "race, in which the tool sums these up",
 }
 
 
@@ -221,6 +224,7 @@ def _figure(asked: Asked, declared: Table, reading: Reading, ident: str) -> Mark
     table, record = reading.table or declared, reading.record
     tools = dict.fromkeys(str(row[TOOL]) for row in table.rows)
     keys = [column for column in table.key if column.name != TOOL or len(tools) > 1]
+    rows = [row for row in table.rows if row["verdict"] in (asked.options.verdicts or VERDICTS)]
     version = record.toolchain.get("compute-sanitizer", "") if record else ""
     caption = asked.options.caption
     return fill(
@@ -232,7 +236,8 @@ def _figure(asked: Asked, declared: Table, reading: Reading, ident: str) -> Mark
         tools=", ".join(tools),
         version=f"compute-sanitizer {version}" if version else "no compute-sanitizer",
         keys=[heading(column) for column in keys],
-        lines=[_verdict_line(asked, table, reading, keys, row) for row in table.rows],
+        left_out=len(table.rows) - len(rows),
+        lines=[_verdict_line(asked, table, reading, keys, row) for row in rows],
     )
 
 

@@ -185,7 +185,7 @@ def _report(
     )
     report = sanitizer.read_report(tool, output, declared.files)
     if report.verdict == "inconclusive" and ran.outcome in ENDINGS:
-        return sanitizer.inconclusive(f"{report.reason}; it was {ran.outcome} under the tool")
+        return sanitizer.inconclusive(f"{ran.outcome} under the tool: {report.reason}")
     return report
 
 
