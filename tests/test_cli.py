@@ -27,6 +27,7 @@ from site_world import ENTRY, Site, new_site
 
 WARP = "glossary/warp/entry.md"
 COMMAND = (sys.executable, "-m", "measured_glossary.cli")
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1])}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -502,7 +503,7 @@ def test_an_export_is_refused_while_evidence_is_wrong(site: Site, run: Run) -> N
 def test_a_closed_pipe_is_no_error(site: Site) -> None:
     """`glossary schema | head -1` prints its line and no traceback."""
     with subprocess.Popen(
-        [*COMMAND, "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*COMMAND, "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
     ) as process:
         assert process.stdout
         assert process.stderr
@@ -526,7 +527,7 @@ def test_ctrl_c_ends_at_once(site: Site, tmp_path: Path) -> None:
     scratch.mkdir()
     site.write("code/slow/experiment.py", SLOW.replace("BEACON", repr(str(beacon))))
     site.replace(WARP, "byline:", "experiments: [slow]\nclaims: [holds]\nbyline:")
-    environment = {**os.environ, "TMPDIR": str(scratch)}
+    environment = {**ENVIRONMENT, "TMPDIR": str(scratch)}
     command = [*COMMAND, "check"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment) as process:
         while not beacon.exists():

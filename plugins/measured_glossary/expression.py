@@ -21,7 +21,7 @@ from measured_glossary.lab.study import Study
 from measured_glossary.lab.table import AmbiguousTimes, Bytes, Racy, Rows, Table, Times, shown
 from measured_glossary.problem import Checked, Problem
 
-MAX_LENGTH = 200
+MAX_LENGTH, MAX_DEPTH = 200, 20
 MAX_DECIMALS, MAX_SIGNIFICANT = 6, 9
 
 # `rows[threads=32]` is what authors write; `rows(threads=32)` is what Jinja2 can parse.
@@ -99,10 +99,12 @@ def _result(expression: str, names: Mapping[str, object]) -> object:
     return environment.compile_expression(source, undefined_to_none=False)(dict(names))
 
 
-def _walk(node: nodes.Node) -> list[nodes.Node]:
+def _walk(node: nodes.Node, depth: int = 0) -> list[nodes.Node]:
+    if depth > MAX_DEPTH:  # compiling costs more than the square of it
+        raise ExpressionError("is nested too deeply")
     found = [node]
     for child in node.iter_child_nodes():
-        found += _walk(child)
+        found += _walk(child, depth + 1)
     return found
 
 
