@@ -1,0 +1,51 @@
+"""axe finds nothing, at any severity, in both themes, on wide screens and at 320 pixels."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from browser.conftest import Open
+
+AXE = os.environ.get("GLOSSARY_AXE", "")
+PAGES = ("", "glossary/", "glossary/syncthreads/", "experiments/day14-syncthreads/")
+
+pytestmark = pytest.mark.skipif(
+    not AXE, reason="axe-core is absent: ci/axe.sh fetches it with npm; set GLOSSARY_AXE to it"
+)
+
+
+def faults(page: Page) -> list[str]:
+    """Run axe; give each fault with the element it is about."""
+    page.evaluate(Path(AXE).read_text(encoding="utf-8"))
+    found: dict[str, Any] = page.evaluate("axe.run({ resultTypes: ['violations'] })")
+    return [
+        f"{fault['id']} ({fault['impact']}): {node['html'][:120]}"
+        for fault in found["violations"]
+        for node in fault["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("width", [1280, 320])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_axe_finds_nothing(
+    open_page: Open, own_site: str, path: str, scheme: str, width: int
+) -> None:
+    """A page of this site has no fault that axe knows, and is no wider than the screen."""
+    page = open_page(f"{own_site}{path}", width=width, color_scheme=scheme)
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_an_open_tooltip_and_choice_have_no_fault(open_page: Open, site: str) -> None:
+    """Nothing is wrong either while a tooltip is open, nor on a page that tells names apart."""
+    page = open_page(site)
+    page.locator("article a[aria-describedby]").first.focus()
+    assert faults(page) == []
+    page.goto(f"{site}terms/bank/")
+    assert faults(page) == []
