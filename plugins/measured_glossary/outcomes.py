@@ -121,7 +121,7 @@ def _columns(asked: Asked, table: Table) -> Checked[tuple[Column, ...]]:
 def _beside(asked: Asked, table: Table) -> Checked[Table]:
     """Find the sanitizer probe whose verdict stands beside each case: it has the same key."""
     name = asked.options.beside
-    beside = _of_kind(asked, name, "sanitizer") if name else Checked[Table](value=None)
+    beside = _of_kind(asked, name, "sanitizer") if name else Checked(value=None)
     if beside.value is None:
         return beside
     keys = [[c.name for c in t.key if c.name != TOOL] for t in (table, beside.value)]
