@@ -5,7 +5,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help preview test site serve demo check format clean
+.PHONY: help preview test site serve demo screenshots check format clean
 
 BIN := .venv/bin
 STAMPS := .venv/stamps
@@ -23,7 +23,11 @@ preview: $(STAMPS)/site ## Build the site with its drafts into preview/, then sh
 
 test: $(STAMPS)/test $(STAMPS)/browser ## Run the tests; ARGS="-k name" narrows them
 	$(if $(ARGS),,$(BIN)/python -O -m pytest --quiet tests/trust)
-	GLOSSARY_BROWSER="$$(cat $(STAMPS)/browser)" $(BIN)/python -m pytest $(ARGS)
+	GLOSSARY_BROWSER="$$(cat $(STAMPS)/browser)" GLOSSARY_AXE="$$(bash ci/axe.sh .cache)" \
+		$(BIN)/python -m pytest $(ARGS)
+
+screenshots: $(STAMPS)/test $(STAMPS)/browser ## Make pictures of the site, wide and narrow, light and dark
+	GLOSSARY_BROWSER="$$(cat $(STAMPS)/browser)" $(BIN)/python tests/browser/screenshots.py
 
 site: $(STAMPS)/site ## Build what is published into site/
 	$(BIN)/mkdocs build
