@@ -20,7 +20,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"source", "attachment", "scan", "audit", "chart", "diagram", "scaffold", "graph"}),
     frozenset({"body", "prose", "project", "terms"}),
     frozenset({"entry", "markdown"}),
-    frozenset({"excerpt", "lab"}),
+    frozenset({"excerpt", "document", "lab"}),
     frozenset({"trust", "asked", "cells", "compare", "expression", "readings"}),
     frozenset({"listing", "outcomes"}),
     frozenset({"gate", "beside", "blocks", "backlinks", "proof", "published"}),

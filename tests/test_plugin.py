@@ -251,9 +251,18 @@ def test_nothing_is_generated_without_a_verdict(site: Site) -> None:
         MeasuredGlossary().on_files(Files([]), config=config)
 
 
+ASKS_TOO_MUCH = "---\nexperiments: [absent]\n---\n# Home\n"
+
+
 @pytest.mark.parametrize(
     "mistake",
-    ["an unreadable entry", "a page among the entries", "false evidence", "a missing registry"],
+    [
+        "an unreadable entry",
+        "a page among the entries",
+        "a page that asks too much",
+        "false evidence",
+        "a missing registry",
+    ],
 )
 def test_a_refusal_keeps_the_last_good_site(site: Site, mistake: str) -> None:
     """Exit 1 with every reason, no traceback, and the site stands as it was."""
@@ -263,6 +272,7 @@ def test_a_refusal_keeps_the_last_good_site(site: Site, mistake: str) -> None:
     code = {
         "an unreadable entry": lambda: site.write("glossary/broken/entry.md", "nothing\n"),
         "a page among the entries": lambda: site.write("docs/glossary/warp/index.md", "# Mine\n"),
+        "a page that asks too much": lambda: site.write("docs/index.md", ASKS_TOO_MUCH),
         "false evidence": lambda: site.write(f"{SIGNATURES}/author.test-author.json.sig", "x\n"),
         "a missing registry": lambda: site.remove("glossary/people.yml"),
     }  # fmt: skip

@@ -61,6 +61,7 @@ def outcome(case: Case, site: Site) -> dict[str, str]:
         return {"refused.txt": f"{refused}\n"}
     docs = site.root / "docs"
     found = [p for entry in glossary.entries for p in entry.verdict.reasons]
+    found += website.reference_faults(glossary, docs)
     outputs = {out.uri: out for out in website.outputs(glossary, docs, drafts=True)}
     public = website.outputs(glossary, docs, drafts=False)
     made = {

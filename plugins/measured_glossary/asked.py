@@ -1,6 +1,6 @@
 """A block of a body as it is asked for, and what every kind of block needs to answer.
 
-Comes in: a block of an entry and the evidence it may show. Goes out: the table, the study or the
+Comes in: a block of a page and the evidence it may show. Goes out: the table, the study or the
 address it means, or a problem at the block's place. Must not know which kinds of block there are.
 """
 
@@ -14,7 +14,7 @@ from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict
 
 from measured_glossary.body import Block
-from measured_glossary.entry import Entry
+from measured_glossary.entry import Measured
 from measured_glossary.lab.study import Study
 from measured_glossary.lab.table import Table
 from measured_glossary.problem import Checked, Problem
@@ -22,16 +22,18 @@ from measured_glossary.problem import Checked, Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A block of an entry: its validated options, what it may show and an id for its HTML.
+    """A block of a page: its validated options, what it may show and an id for its HTML.
 
-    `repository` is the address below which the project's files are found, or nothing.
+    `repository` is the address below which the project's files are found, or nothing; `top` is the
+    way from the page's folder to the site's top.
     """
 
-    entry: Entry
+    page: Measured
     block: Block
     options: Any
     studies: tuple[Study, ...]
     repository: str
+    top: str
     ident: str
 
     @property
@@ -41,7 +43,7 @@ class Asked:
 
     def url(self, file: str, lines: str = "") -> str:
         """Give a file in the repository, or else the copy of it that the site publishes."""
-        return f"{self.repository}/{file}{lines}" if self.repository else f"../../{file}"
+        return f"{self.repository}/{file}{lines}" if self.repository else f"{self.top}{file}"
 
 
 class Plain(BaseModel):

@@ -216,7 +216,7 @@ class _Stand:
 def _claims(asked: Asked) -> Checked[str]:
     chosen = [
         (study, claim)
-        for name in asked.entry.front.claims
+        for name in asked.page.front.claims
         for study in asked.studies
         for claim in study.declared_claims
         if name in (claim.name, f"{study.id}.{claim.name}")
@@ -326,7 +326,7 @@ def reproduce(studies: Sequence[Study]) -> Markup:
 
 def _diagram(asked: Asked) -> Checked[str]:
     """Give a diagram's element; inside it stand the pictures for where no script runs."""
-    declared = asked.entry.front.diagram
+    declared = asked.page.front.diagram
     if asked.argument != DIAGRAM or declared is None or declared.name != DIAGRAM:
         hint = f"write 'diagram:' with 'name: {DIAGRAM}' and 'alt: …' into the front matter"
         return refuse(asked, "unknown-diagram", f"{asked.argument!r} is not described", hint)
@@ -337,6 +337,7 @@ def _diagram(asked: Asked) -> Checked[str]:
         return refuse(asked, "unknown-preset", f"there is no preset {unknown[0]!r}", hint)
     pictures = still([first, *(name for name in presets if name != first)])
     values = {"preset": first, "presets": presets, "pictures": pictures, "alt": declared.alt}
+    values["top"] = asked.top
     return Checked(value=fill("diagram.html", name=DIAGRAM, **values))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import (
     AfterValidator,
@@ -270,6 +270,38 @@ class FrontMatter(_Part):
             if owner and owner not in experiments:
                 raise ValueError(f"expected {owner!r} of {claim!r} among the experiments")
         return claims
+
+
+class Measured(Protocol):
+    """A page that shows what was measured: an entry, or one written by hand."""
+
+    @property
+    def front(self) -> Asks:
+        """What it asks of the lab."""
+
+    @property
+    def located(self) -> Located:
+        """Its front matter, with the place of each part."""
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Its body."""
+
+
+class Asks(Protocol):
+    """What a page's front matter asks of the lab."""
+
+    @property
+    def experiments(self) -> tuple[str, ...]:
+        """The experiments it shows."""
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """The claims it rests on."""
+
+    @property
+    def diagram(self) -> Diagram | None:
+        """Its diagram."""
 
 
 # ── parsing ──────────────────────────────────────────────────────────────────────────────────

@@ -53,12 +53,7 @@ def _hidden_files(glossary: Glossary, entry: Judged) -> dict[str, bytes]:
     """Give the files of an entry and of the experiments that only hidden entries use."""
     folder = f"{ENTRIES}/{entry.id}"
     files = {n: raw for n, raw in _files_below(glossary.root, folder) if "/signatures/" not in n}
-    used_in_public = {
-        name
-        for other in glossary.published()
-        if other.entry
-        for name in other.entry.front.experiments
-    }
+    used_in_public = glossary.public_experiments()
     own = entry.entry.front.experiments if entry.entry else ()
     for name in own:
         if name not in used_in_public and name in glossary.studies:
@@ -83,9 +78,9 @@ def _known(glossary: Glossary) -> dict[str, bytes]:
         known |= dict(_files_below(root, folder))
     for entry in glossary.published():
         known |= dict(_files_below(root, f"{ENTRIES}/{entry.id}"))
-        for name in entry.entry.front.experiments if entry.entry else ():
-            known |= _experiment_files(glossary, name) if name in glossary.studies else {}
-            known |= dict(_files_below(root, f"measurements/{name}"))
+    for name in sorted(glossary.public_experiments()):
+        known |= _experiment_files(glossary, name) if name in glossary.studies else {}
+        known |= dict(_files_below(root, f"measurements/{name}"))
     for entry in glossary.entries:
         if entry.verdict.state == "retracted":
             known[f"tombstone of {entry.id}.txt"] = _tombstone(entry).encode("utf-8")

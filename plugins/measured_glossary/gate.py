@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from measured_glossary.entry import Entry
+from measured_glossary.entry import Entry, Measured
 from measured_glossary.lab.study import ClaimResult, Measurement, Study
 from measured_glossary.problem import Place, Problem
 from measured_glossary.trust.signoff import Signoff
@@ -55,24 +55,24 @@ def unreadable(problems: Sequence[Problem]) -> Verdict:
     return Verdict(state="refused", reasons=tuple(sorted(set(problems))))
 
 
-def evidence_faults(entry: Entry, studies: Sequence[Study]) -> list[Problem]:
-    """Say which claims of the entry are not backed by what was measured, and why."""
-    found = [_told(problem, study, entry) for study in studies for problem in study.problems]
-    for index, name in enumerate(entry.front.claims):
-        place = entry.located.place(("claims", index))
+def evidence_faults(page: Measured, studies: Sequence[Study]) -> list[Problem]:
+    """Say which claims of the page are not backed by what was measured, and why."""
+    found = [_told(problem, study, page) for study in studies for problem in study.problems]
+    for index, name in enumerate(page.front.claims):
+        place = page.located.place(("claims", index))
         owners = [study for study in studies if name in claim_names(study)]
         if len(owners) == 1:
-            found += _claim_faults(entry, name.rpartition(".")[2], owners[0], place)
+            found += _claim_faults(page, name.rpartition(".")[2], owners[0], place)
         elif owners or not any(map(is_broken, studies)):
             found.append(_unknown_claim(name, place, owners or studies))
     return found
 
 
-def _told(problem: Problem, study: Study, entry: Entry) -> Problem:
+def _told(problem: Problem, study: Study, page: Measured) -> Problem:
     """Say of an experiment that is not there who asks for it: mostly the name is mistyped."""
     if problem.code != "missing-file" or problem.hint:
         return problem
-    where = _cited(study, entry)
+    where = _cited(study, page)
     return replace(problem, hint=f"{where} names it; glossary new TERM writes one to start from")
 
 
@@ -91,7 +91,7 @@ def _unknown_claim(name: str, place: Place, studies: Sequence[Study]) -> Problem
     """Say that no claim has this name, or that several experiments' claims have it."""
     known = sorted(f"{s.id}.{claim.name}" for s in studies for claim in s.declared_claims)
     same = [claim for claim in known if claim.endswith(f".{name}")]
-    what = "several experiments make" if same else "no experiment of this entry makes"
+    what = "several experiments make" if same else "no experiment of this page makes"
     return Problem(
         place=place,
         code="unknown-claim",
@@ -100,7 +100,7 @@ def _unknown_claim(name: str, place: Place, studies: Sequence[Study]) -> Problem
     )
 
 
-def _claim_faults(entry: Entry, name: str, study: Study, place: Place) -> list[Problem]:
+def _claim_faults(page: Measured, name: str, study: Study, place: Place) -> list[Problem]:
     """Judge one claim on every machine: it must hold on one record at least and fail on none.
 
     A machine that could not check it takes nothing away from one that could: a card without
@@ -110,9 +110,9 @@ def _claim_faults(entry: Entry, name: str, study: Study, place: Place) -> list[P
         return [_not_held(study, None, claim, name, place) for claim in of_code if not held(claim)]
     fresh = [measured for measured in study.measurements if measured.freshness != "stale"]
     if not study.measurements:
-        return [_missing_record(study, entry)]
+        return [_missing_record(study, page)]
     if not fresh:
-        return [_stale(study, measured, entry) for measured in study.measurements]
+        return [_stale(study, measured, page) for measured in study.measurements]
     results = [(m, next((c for c in m.claims if c.name == name), None)) for m in fresh]
     is_backed = any(held(result) for _, result in results)
     counts_against = _is_refuted if is_backed else _is_not_held
@@ -135,18 +135,18 @@ def _is_refuted(result: ClaimResult | None) -> bool:
     return result is not None and result.state == "refuted"
 
 
-def _missing_record(study: Study, entry: Entry) -> Problem:
+def _missing_record(study: Study, page: Measured) -> Problem:
     return Problem(
-        place=_cited(study, entry),
+        place=_cited(study, page),
         code="no-measurement",
         message=f"{study.id} was measured neither by this build nor earlier",
         hint=f"on a machine with a GPU: glossary measure {study.id}",
     )
 
 
-def _stale(study: Study, measured: Measurement, entry: Entry) -> Problem:
+def _stale(study: Study, measured: Measurement, page: Measured) -> Problem:
     return Problem(
-        place=_cited(study, entry),
+        place=_cited(study, page),
         code="stale-record",
         message=(
             f"{study.id} was recorded on {measured.record.machine.name} from other code: "
@@ -156,9 +156,9 @@ def _stale(study: Study, measured: Measurement, entry: Entry) -> Problem:
     )
 
 
-def _cited(study: Study, entry: Entry) -> Place:
+def _cited(study: Study, page: Measured) -> Place:
     """Give the place where an entry names an experiment: its claims share one fault there."""
-    return entry.located.place(("experiments", entry.front.experiments.index(study.id)))
+    return page.located.place(("experiments", page.front.experiments.index(study.id)))
 
 
 def _not_held(

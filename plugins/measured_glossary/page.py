@@ -16,7 +16,7 @@ from markupsafe import Markup
 from measured_glossary import beside, blocks, proof
 from measured_glossary.asked import Asked, fence
 from measured_glossary.body import Block, Piece, Text, Value, escape_identifiers
-from measured_glossary.entry import Entry, FrontMatter, PlainTerm
+from measured_glossary.entry import Entry, FrontMatter, Measured, PlainTerm
 from measured_glossary.gate import State, Verdict
 from measured_glossary.graph import Node, draw, neighbours
 from measured_glossary.lab.study import Measurement, Study
@@ -81,11 +81,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What an entry's body may show: its experiments' studies and its expressions' values."""
+    """What a body may show: its experiments' studies and its expressions' values.
+
+    `top` leads from the page's folder to the site's top.
+    """
 
     studies: tuple[Study, ...]
     evaluate: Callable[[Value], Checked[str]]
     repository: str = ""
+    top: str = "../../"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,15 +133,15 @@ class Judged(Protocol):
 # ── an entry ─────────────────────────────────────────────────────────────────────────────────
 
 
-def expand(entry: Entry, evidence: Evidence) -> Checked[str]:
+def expand(page: Measured, evidence: Evidence) -> Checked[str]:
     """Expand the body: values and blocks in place, everything else as written.
 
     The gate needs the problems and a draft's page the text: what failed is marked in it.
     """
     parts: list[str] = []
     problems: list[Problem] = []
-    for index, piece in enumerate(entry.pieces):
-        part = _piece(entry, piece, evidence, f"mg-{index}")
+    for index, piece in enumerate(page.pieces):
+        part = _piece(page, piece, evidence, f"mg-{index}")
         parts.append(_FAILED[type(piece)] if part.value is None else part.value)
         problems += part.problems
     return Checked(value="".join(parts).strip(), problems=tuple(problems))
@@ -149,7 +153,7 @@ _FAILED = {
 }
 
 
-def _piece(entry: Entry, piece: Piece, evidence: Evidence, ident: str) -> Checked[str]:
+def _piece(page: Measured, piece: Piece, evidence: Evidence, ident: str) -> Checked[str]:
     if isinstance(piece, Text):
         return Checked(value=escape_identifiers(piece.markdown))
     if isinstance(piece, Value):
@@ -157,11 +161,12 @@ def _piece(entry: Entry, piece: Piece, evidence: Evidence, ident: str) -> Checke
         printed = None if value.value is None else inert(value.value)
         return Checked(value=printed, problems=value.problems)
     asked = Asked(
-        entry=entry,
+        page=page,
         block=piece,
         options=None,
         studies=evidence.studies,
         repository=evidence.repository,
+        top=evidence.top,
         ident=ident,
     )
     block = blocks.expand(asked)

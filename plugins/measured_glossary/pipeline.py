@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from measured_glossary import attachment, gate, page
-from measured_glossary.entry import Entry, parse
+from measured_glossary.document import Document, read_documents
+from measured_glossary.entry import Entry, Measured, parse
 from measured_glossary.expression import evaluate, names_of
 from measured_glossary.gate import Verdict
 from measured_glossary.lab.runner import Progress
@@ -42,11 +43,13 @@ MISSING_MEANS = frozenset({"no-gpu", "no-compiler"})  # of a build that was told
 class Settings:
     """How to build: how to measure, and which registry judges.
 
-    `registry` is the judging registry where it is not the tree's own, `registry_ref` the git
-    revision it was read from; `pin` is the SHA-256 that the registry must have, or nothing.
+    `docs` is the folder of the hand-written pages, below the project's root or absolute. `registry`
+    is the judging registry where it is not the tree's own, `registry_ref` the git revision it was
+    read from; `pin` is the SHA-256 that the registry must have, or nothing.
     """
 
     lab: LabSettings
+    docs: str = "docs"
     registry: Source | None = None
     registry_ref: str = ""
     pin: str = ""
@@ -70,6 +73,7 @@ class Started:
     project: Project
     registry: Registry
     drafts: tuple[Draft, ...]
+    documents: Checked[tuple[Document, ...]]
     studies: Studies
 
 
@@ -99,18 +103,38 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Expanded:
+    """A hand-written page with what it shows; `body` is its expanded Markdown."""
+
+    document: Document
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Glossary:
-    """Everything a site, an export or a status table is made from."""
+    """Everything a site, an export or a status table is made from.
+
+    `documents` are the hand-written pages that show what was measured, by where they stand, and
+    `faults` what is wrong with them: they have no verdict, a fault refuses the build.
+    """
 
     root: Path
     project: Project
     registry: Registry
     entries: tuple[Judged, ...]
     studies: Mapping[str, Study]
+    documents: Mapping[str, Expanded]
+    faults: tuple[Problem, ...] = ()
 
     def published(self) -> tuple[Judged, ...]:
         """Give the entries that may leave the house."""
         return tuple(entry for entry in self.entries if entry.verdict.state == "published")
+
+    def public_experiments(self) -> frozenset[str]:
+        """Give the experiments that a page which leaves the house rests on."""
+        pages: list[Measured] = [e.entry for e in self.published() if e.entry]
+        pages += [expanded.document for expanded in self.documents.values()]
+        return frozenset(name for page in pages for name in page.front.experiments)
 
 
 def settings_for(
@@ -131,12 +155,16 @@ def start(root: Path, settings: Settings) -> Started:
     project = _required(read_project(root))
     registry = judging_registry(root, settings)
     drafts = tuple(_read_entry(root, entry_id) for entry_id in entry_ids(root))
-    wanted = {name for draft in drafts if draft.entry for name in draft.entry.front.experiments}
+    documents = read_documents(root / settings.docs)
+    pages: list[Measured] = [draft.entry for draft in drafts if draft.entry]
+    pages += documents.value or ()
+    wanted = {name for each in pages for name in each.front.experiments}
     return Started(
         root=root,
         project=project,
         registry=registry,
         drafts=drafts,
+        documents=documents,
         studies=start_studies(root, sorted(wanted), settings.lab),
     )
 
@@ -147,12 +175,40 @@ def finish(started: Started, today: date) -> Glossary:
     attested = partial(with_attestations, started.root, registry=started.registry, today=today)
     studies = {study.id: attested(study) for study in found}
     judge = partial(_judge, started, studies=studies, terms=_terms(started.drafts), today=today)
+    shown = [_expanded(started, each, studies) for each in started.documents.value or ()]
+    faults = [*started.documents.problems, *(p for each in shown for p in each.problems)]
     return Glossary(
         root=started.root,
         project=started.project,
         registry=started.registry,
         entries=tuple(judge(draft) for draft in started.drafts),
         studies=studies,
+        documents={each.value.document.uri: each.value for each in shown if each.value},
+        faults=tuple(sorted(set(faults))),
+    )
+
+
+# What a page says of itself, where the figure stands: it must not keep a site from being built.
+SAID_THERE = frozenset({"no-measurement", "stale-record", "unchecked-claim"})
+
+
+def _expanded(
+    started: Started, document: Document, studies: Mapping[str, Study]
+) -> Checked[Expanded]:
+    used = tuple(studies[name] for name in document.front.experiments if name in studies)
+    body = page.expand(document, _evidence(started, used, top=document.top))
+    told = () if any(map(gate.is_broken, used)) else body.problems
+    faults = [p for p in gate.evidence_faults(document, used) if p.code not in SAID_THERE]
+    expanded = Expanded(document=document, body=f"{body.value or ''}\n")
+    return Checked(value=expanded, problems=(*told, *faults))
+
+
+def _evidence(started: Started, used: tuple[Study, ...], top: str) -> page.Evidence:
+    return page.Evidence(
+        studies=used,
+        evaluate=partial(evaluate, names=names_of(used)),
+        repository=started.project.repository,
+        top=top,
     )
 
 
@@ -168,12 +224,7 @@ def _judge(
         return Judged(draft=draft, verdict=gate.unreadable(draft.problems))
     entry = draft.entry
     used = tuple(studies[name] for name in entry.front.experiments if name in studies)
-    evidence = page.Evidence(
-        studies=used,
-        evaluate=partial(evaluate, names=names_of(used)),
-        repository=started.project.repository,
-    )
-    body = page.expand(entry, evidence)
+    body = page.expand(entry, _evidence(started, used, top="../../"))
     # What a body asks of an experiment that cannot be read is not wrong yet.
     told = () if any(map(gate.is_broken, used)) else body.problems
     names = (*_unknown_entries(started, entry), *_term_faults(entry, terms))

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -75,7 +76,8 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
             self.started.studies.give_up()
         root = project_root(config)
         measure = cast(Measure, self.config.measure)
-        settings = pipeline.settings_for(root, measure, os.environ, Progress(sys.stderr))
+        found = pipeline.settings_for(root, measure, os.environ, Progress(sys.stderr))
+        settings = replace(found, docs=config.docs_dir)
         with refusals():
             self.started, self.glossary = pipeline.start(root, settings), None
         config.watch.extend(str(root / name) for name in WATCHED if (root / name).is_dir())

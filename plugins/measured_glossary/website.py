@@ -88,7 +88,7 @@ class _Shelf:
 def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | None) -> _Shelf:
     known = catalogue.terms(glossary, drafts=drafts)
     pages = [
-        *(written for _, written in hand_written(docs)),
+        *(_as_shown(glossary, written) for _, written in hand_written(docs)),
         *(
             Written(uri=entry_uri(e.id), title=e.entry.front.term, markdown=e.body, own=e.id)
             for e in catalogue.shown(glossary, drafts=drafts)
@@ -102,6 +102,12 @@ def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | N
         met_in=mentions(pages, known),
         public=catalogue.public(glossary, address) if address else None,
     )
+
+
+def _as_shown(glossary: Glossary, written: Written) -> Written:
+    """Give a hand-written page with what it shows of what was measured."""
+    expanded = glossary.documents.get(written.uri)
+    return replace(written, markdown=expanded.body) if expanded else written
 
 
 def entry_uri(entry_id: str) -> str:
@@ -265,10 +271,10 @@ def _front_matter(values: Mapping[str, str], boost: int = 1) -> str:
 
 
 def _experiments(glossary: Glossary) -> Iterator[Output]:
-    """Give each experiment's page, records and files; public where a published entry uses it."""
+    """Give each experiment's page, records and files; public where a public page uses it."""
     for study_id, study in sorted(glossary.studies.items()):
         users = [e for e in glossary.entries if e.entry and study_id in e.entry.front.experiments]
-        is_public = any(user.verdict.state == "published" for user in users)
+        is_public = study_id in glossary.public_experiments()
         public_users = [u for u in users if u.verdict.state == "published"]
         markdown = page.render_experiment(_site(glossary), study, public_users)
         matter = _front_matter({"title": study.title})
@@ -300,18 +306,24 @@ def _assets() -> Iterator[Output]:
 
 
 def link_terms(glossary: Glossary, uri: str, markdown: str, *, drafts: bool) -> str:
-    """Give a hand-written page with its terms linked; generated ones are linked already."""
+    """Give a hand-written page with its figures and its terms; generated ones have theirs."""
+    expanded = glossary.documents.get(uri)
+    markdown = expanded.body if expanded else markdown
     return link(markdown, catalogue.terms(glossary, drafts=drafts), page=uri)
 
 
 def reference_faults(glossary: Glossary, docs: Path) -> list[Problem]:
-    """Give a problem for each `[[term]]` in a hand-written page that nobody, or not one, has."""
+    """Give what is wrong with hand-written pages: what they show, and each `[[term]]`.
+
+    A term must be one that somebody, and not two, have.
+    """
     known = catalogue.terms(glossary, drafts=True)
-    return [
+    unknown = [
         replace(problem, place=replace(problem.place, file=f"{docs.name}/{source.file}"))
         for source, written in hand_written(docs)
         for problem in problems(written.markdown, known, Lines(source.file, written.markdown, 1))
     ]
+    return [*glossary.faults, *unknown]
 
 
 # ── a page's head ────────────────────────────────────────────────────────────────────────────
