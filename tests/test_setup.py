@@ -56,7 +56,7 @@ def test_the_base_install_is_small() -> None:
     """Reading, checking, verifying and building need no CUDA package and no browser."""
     assert names(PROJECT["dependencies"]) == {
         "mkdocs", "mkdocs-material", "PyYAML", "Jinja2", "Markdown", "pydantic", "cryptography",
-        "shtab",
+        "shtab", "Pillow",
     }  # fmt: skip
 
 
@@ -290,5 +290,5 @@ def test_the_site_is_strict_and_asks_no_other_host() -> None:
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert re.search(r"^strict: true$", text, re.M)
     assert re.search(r"^  font: false$", text, re.M)
-    assert not re.search(r"^(repo_url|extra_javascript|extra_css):", text, re.M)
+    assert not re.search(r"^repo_url:|^extra_(javascript|css):.*//|polyfills:.*//", text, re.M)
     assert "- pymdownx.snippets" not in text
