@@ -1,11 +1,13 @@
 """A stand-in for compute-sanitizer: writes the report that a test wants, around the real worker.
 
-Beside this file's copy lie `report.log` and `report.xml`, and `behaviour`: `watches` runs the
-command, `skips` does not, `hangs` waits for ever behind it, `old` knows no list of launches.
+Beside this file's copy lie `report.log` and `report.xml`, and `behaviour`: `watches` and `old` run
+the command with a library in it, as the tool does, `old` without knowing how to list launches;
+`absent` runs it without; `skips` does not run it; `hangs` never comes back from it.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
@@ -34,9 +36,15 @@ def main(arguments: list[str]) -> int:
         return 0
     options, command = parsed(arguments)
     (HERE / f"options.{options['--tool']}").write_text("\n".join(arguments), encoding="utf-8")
-    status = 0 if behaviour == "skips" else subprocess.run(command, check=False).returncode
     if behaviour == "hangs":
+        print("\x1e" + '{"begin": true}', flush=True)  # as the worker says when its work begins
         signal.pause()
+    library = HERE / "libsanitizer-collection.so"
+    library.write_bytes(b"a page in the process that is watched")
+    watched = {} if behaviour == "absent" else {"PRETENDED_LIBRARY": str(library)}
+    environment = {**os.environ, **watched}
+    run = behaviour != "skips"
+    status = subprocess.run(command, check=False, env=environment).returncode if run else 0
     shutil.copy(HERE / "report.log", options["--log-file"])
     shutil.copy(HERE / "report.xml", options["--save"])
     return status

@@ -8,6 +8,8 @@ Everything between the pretended parts and the author's file is the code that ru
 from __future__ import annotations
 
 import itertools
+import mmap
+import os
 import re
 import runpy
 import sys
@@ -149,7 +151,17 @@ def pretend() -> None:
     module("gpu", Gpu=Gpu, cuda_error=gpu.cuda_error)
 
 
+def map_library() -> mmap.mmap | None:
+    """Have in this process the file that a pretended tool names, as its library would be."""
+    name = os.environ.get("PRETENDED_LIBRARY")
+    if name is None:
+        return None
+    with Path(name).open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
 if __name__ == "__main__":
     pretend()
+    library = map_library()
     sys.argv = [sys.argv[0], sys.argv[-1]]
     runpy.run_module("measured_glossary.lab.worker", run_name="__main__")
