@@ -27,9 +27,11 @@ def equal_share(gpu, blocks):
 
 
 def kernel_with(gpu, name, shared_bytes):
-    """Give a kernel that may be launched with so much shared memory, and how many blocks fit."""
+    """Give a kernel, and how many blocks of it fit that have so much shared memory each."""
     kernel = gpu.kernel(name)
-    kernel.max_dynamic_shared_size_bytes = shared_bytes
+    kernel.preferred_shared_memory_carveout = 100  # percent: L1 keeps the rest, in every launch
+    # What is set here is the kernel's, not this launch's: a later call must not lower it.
+    kernel.max_dynamic_shared_size_bytes = gpu.attribute("MaxSharedMemoryPerBlockOptin")
     ask = gpu.cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
     return kernel, ask(kernel.kernel.ptr, THREADS, shared_bytes)
 

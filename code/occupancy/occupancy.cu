@@ -74,6 +74,8 @@ static float fastest_ms(Kernel kernel, unsigned loads, unsigned parts, const flo
         share / GRANULE * GRANULE - attribute(cudaDevAttrReservedSharedMemoryPerBlock);
     int resident = 0;
     CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                               cudaSharedmemCarveoutMaxShared));
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, THREADS, shared));
     if (resident != static_cast<int>(blocks)) std::printf("(%d blocks fit) ", resident);
     cudaEvent_t start, stop;
