@@ -23,7 +23,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"excerpt", "document", "lab"}),
     frozenset({"trust", "asked", "cells", "compare", "expression", "readings"}),
     frozenset({"listing", "outcomes"}),
-    frozenset({"gate", "beside", "blocks", "backlinks", "proof", "published"}),
+    frozenset({"gate", "leftover", "beside", "blocks", "backlinks", "proof", "published"}),
     frozenset({"cite", "metadata"}),
     frozenset({"page", "feeds"}),
     frozenset({"pipeline"}),

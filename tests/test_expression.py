@@ -254,7 +254,7 @@ __class__ \\ # " None True self super
 PIECES = st.sampled_from([*WORDS.split(), " ", "\n"])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(PIECES, max_size=14).map("".join) | st.text(max_size=60))
 @example("counts(threads=32, threads=64)")
 @example("(" * 99 + ")" * 99)

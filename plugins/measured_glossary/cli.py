@@ -287,6 +287,8 @@ def run_export(arguments: argparse.Namespace) -> int:
     """Write the published pages as plain Markdown."""
     glossary = _glossary(arguments.root, "recorded")
     pipeline.refuse_wrong_evidence(glossary)
+    if faults := website.reference_faults(glossary, arguments.root / "docs"):
+        raise Refused(faults)
     written = export.write(glossary, Path(arguments.folder), arguments.root / "docs")
     entries = _counted(len(glossary.published()), "published entry")
     print(f"wrote {_counted(len(written), 'file')} with {entries} to {arguments.folder}")

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from measured_glossary import attachment, gate, page
+from measured_glossary import attachment, gate, leftover, page
 from measured_glossary.document import Document, read_documents
 from measured_glossary.entry import Entry, Measured, parse
 from measured_glossary.expression import evaluate, names_of
@@ -114,8 +114,9 @@ class Expanded:
 class Glossary:
     """Everything a site, an export or a status table is made from.
 
-    `documents` are the hand-written pages that show what was measured, by where they stand, and
-    `faults` what is wrong with them: they have no verdict, a fault refuses the build.
+    `documents` are the hand-written pages that show what was measured, by where they stand.
+    `faults` are what is wrong with them and with files that belong to nothing: they have no
+    verdict, a fault refuses the build.
     """
 
     root: Path
@@ -176,7 +177,8 @@ def finish(started: Started, today: date) -> Glossary:
     studies = {study.id: attested(study) for study in found}
     judge = partial(_judge, started, studies=studies, terms=_terms(started.drafts), today=today)
     shown = [_expanded(started, each, studies) for each in started.documents.value or ()]
-    faults = [*started.documents.problems, *(p for each in shown for p in each.problems)]
+    faults = [*leftover.problems(started.root), *started.documents.problems]
+    faults += [problem for each in shown for problem in each.problems]
     return Glossary(
         root=started.root,
         project=started.project,
