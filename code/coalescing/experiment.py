@@ -24,6 +24,7 @@ experiment = Experiment(
         "took": time("Time", "us"),
     },
     cache="cold",
+    limit_s=10,
 )
 def reads(gpu):
     """One stride between the words of neighbouring threads; each word is read once."""
