@@ -36,6 +36,7 @@ def total(lanes):
         "expected": exact("Sum expected"),
     },
     cache="hot",
+    limit_s=7,
 )
 def ways(gpu):
     """One way to add up the same 16,777,216 numbers with 262,144 threads."""
@@ -51,7 +52,7 @@ def ways(gpu):
         sums = gpu.cupy.zeros(THREADS * BLOCKS, uint32)
         call = partial(kernel, (BLOCKS,), (THREADS,), (sums, *arguments))
         call()
-        found = int(sums.sum(dtype=gpu.cupy.uint64))
+        found = int(sums.get().sum(dtype="uint64"))
         yield {"to": name, "took": call, "sum": found, "expected": total(LANES)}
 
 
@@ -62,6 +63,7 @@ def ways(gpu):
         "in_shared": time("Time, one word of each block in shared memory", "us"),
     },
     cache="hot",
+    limit_s=7,
 )
 def lanes(gpu):
     """One number of lanes that add to the same word; the number of warps is the same."""
