@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,7 +74,7 @@ def measure(
         return Outcome(records=(), skipped=(), problems=client.problems)
     run = _Run(
         harvest=Harvest(root=root, declared=declared, cache=settings.cache),
-        client=client.value,
+        pool=_Pool(client=client.value, options=options),
         declared=declared,
         settings=settings,
         tell=tell,
@@ -125,11 +125,50 @@ def _refuse(code: str, message: str, hint: str = "") -> Checked[Any]:
 # ── one run over a cluster ───────────────────────────────────────────────────────────────────
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pool:
+    """The workers, each addressed by itself: nothing is left to the scheduler's choice."""
+
+    client: Any
+    options: Options
+
+    def present(self) -> set[str]:
+        """Give the addresses of the workers that are there."""
+        return set(self.client.nthreads())
+
+    def submit(
+        self, address: str, limit_s: float, function: Callable[..., Any], *arguments: Any
+    ) -> _Task:
+        """Start a function on one worker and no other."""
+        more = {} if self.options.command is None else {"command": self.options.command}
+        future = self.client.submit(
+            function,
+            *arguments,
+            workers=[address],
+            allow_other_workers=False,
+            pure=False,
+            retries=0,
+            **more,
+        )
+        return _Task(future=future, deadline=time.monotonic() + limit_s)
+
+    def wait(self, tasks: Sequence[_Task]) -> None:
+        """Wait until one of the tasks ends, or for a moment."""
+        from distributed import wait
+
+        if not tasks:
+            time.sleep(POLL_S)
+            return
+        with self.client.as_current(), suppress(TimeoutError):
+            futures = [task.future for task in tasks]
+            wait(futures, timeout=POLL_S, return_when="FIRST_COMPLETED")
+
+
 @dataclass(slots=True, kw_only=True)
 class _Run:
     """Asks the workers what they are, gives them jobs, and gathers what comes back."""
 
-    client: Any
+    pool: _Pool
     harvest: Harvest
     declared: Mapping[str, Declared]
     settings: Settings
@@ -159,30 +198,22 @@ class _Run:
 
     def outcome(self) -> Outcome:
         """Give what came of it."""
-        for job, why in sorted(self.board.given_up.items()):
-            message = f"{job.experiment} was not measured on {job.kind}: {why}"
-            hint = "look at the workers' logs, then run the same command: it goes on where it was"
-            self.problems.append(job_problem(job, "cluster-gave-up", message, hint))
-        if not self.board.jobs:
-            message = "no worker said what it is"
-            hint = "start one for each GPU: dask cuda worker ADDRESS"
-            self.problems += _refuse("cluster-no-worker", message, hint).problems
         return Outcome(
             records=tuple(self.records),
             skipped=tuple(self.skipped),
-            problems=tuple(dict.fromkeys(self.problems)),
+            problems=tuple(dict.fromkeys([*self.problems, *_undone(self.board)])),
         )
 
     # ── workers ──────────────────────────────────────────────────────────────────────────
 
     def look_for_workers(self) -> None:
         """Ask who is new; notice who is gone."""
-        present = set(self.client.nthreads()) - self.shunned
+        present = self.pool.present() - self.shunned
         known = {*self.board.workers, *self.asked}
         for address in sorted(known - present):
             self.lose(address, "the worker died")
         for address in sorted(present - known):
-            self.asked[address] = self.submit(address, ASK_LIMIT_S, remote.who)
+            self.asked[address] = self.pool.submit(address, ASK_LIMIT_S, remote.who)
 
     def lose(self, address: str, why: str) -> None:
         """Go on without a worker; its job is tried elsewhere."""
@@ -211,29 +242,13 @@ class _Run:
 
     # ── tasks ────────────────────────────────────────────────────────────────────────────
 
-    def submit(
-        self, address: str, limit_s: float, function: Callable[..., Any], *arguments: Any
-    ) -> _Task:
-        """Start a function on one worker and no other."""
-        more = {} if self.options.command is None else {"command": self.options.command}
-        future = self.client.submit(
-            function,
-            *arguments,
-            workers=[address],
-            allow_other_workers=False,
-            pure=False,
-            retries=0,
-            **more,
-        )
-        return _Task(future=future, deadline=time.monotonic() + limit_s)
-
     def start(self, address: str, job: Job) -> None:
         """Send a job, files and all."""
         declared = self.declared[job.experiment]
         files = {name: source.raw for name, source in declared.files.items()}
         limit_s = self.options.limit_s or _limit_s(declared, self.settings)
         arguments = (job.experiment, files, job.kind != STATIC)
-        self.tasks[address] = self.submit(address, limit_s, remote.work, *arguments)
+        self.tasks[address] = self.pool.submit(address, limit_s, remote.work, *arguments)
         self.tell(f"{job.experiment} on {job.kind}: started")
 
     def gather(self) -> None:
@@ -300,19 +315,23 @@ class _Run:
 
     def wait(self) -> None:
         """Wait until something ends, but not for long: a worker may have come or gone."""
-        from distributed import wait
-
-        futures = [task.future for task in (*self.asked.values(), *self.tasks.values())]
-        if not futures:
-            time.sleep(POLL_S)
-            return
-        with self.client.as_current(), suppress(TimeoutError):
-            wait(futures, timeout=POLL_S, return_when="FIRST_COMPLETED")
+        self.pool.wait((*self.asked.values(), *self.tasks.values()))
 
     def cancel_all(self) -> None:
         """Let go of everything that is under way."""
         for task in (*self.asked.values(), *self.tasks.values()):
             task.future.cancel()
+
+
+def _undone(board: Board) -> Iterator[Problem]:
+    """Say what nobody measured, and why."""
+    for job, why in sorted(board.given_up.items()):
+        message = f"{job.experiment} was not measured on {job.kind}: {why}"
+        hint = "look at the workers' logs, then run the same command: it goes on where it was"
+        yield job_problem(job, "cluster-gave-up", message, hint)
+    if not board.jobs:
+        hint = "start one for each GPU: dask cuda worker ADDRESS"
+        yield from _refuse("cluster-no-worker", "no worker said what it is", hint).problems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
