@@ -84,7 +84,8 @@ def measure(
     try:
         run.until_over()
     finally:
-        run.cancel_all()
+        for task in run.under_way():
+            task.future.cancel()
         client.value.close()
     return run.outcome()
 
@@ -194,7 +195,7 @@ class _Run:
             is_known = bool(self.board.jobs) and not self.asked
             if self.board.over and (is_known or self.is_alone_for_long()):
                 return
-            self.wait()
+            self.pool.wait(self.under_way())
 
     def outcome(self) -> Outcome:
         """Give what came of it."""
@@ -313,14 +314,9 @@ class _Run:
         self.alone_since = now if self.alone_since is None else self.alone_since
         return now - self.alone_since >= self.options.grace_s
 
-    def wait(self) -> None:
-        """Wait until something ends, but not for long: a worker may have come or gone."""
-        self.pool.wait((*self.asked.values(), *self.tasks.values()))
-
-    def cancel_all(self) -> None:
-        """Let go of everything that is under way."""
-        for task in (*self.asked.values(), *self.tasks.values()):
-            task.future.cancel()
+    def under_way(self) -> tuple[_Task, ...]:
+        """Give every question and every job that a worker has now."""
+        return (*self.asked.values(), *self.tasks.values())
 
 
 def _undone(board: Board) -> Iterator[Problem]:
