@@ -66,7 +66,7 @@ def launches(gpu, form, let_in):
     }
 
 
-@experiment.sanitizer(tools=["synccheck"], cases=CASES, key=KEY)
+@experiment.sanitizer(tools=["synccheck"], cases=CASES, key=KEY, limit_s=30)
 def synccheck(gpu, form, let_in):
     """One form of the kernel and one threshold, launched once with one block under synccheck."""
     counted(gpu, form, let_in, blocks=1)
