@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 from markupsafe import Markup
 
 from measured_glossary.markup import fill
 
 ROW, SIGN, PAD = 26, 8, 14  # height of a row, width of a sign at the labels' size, in user units
-LEAST, MOST = 18, 110  # how far an arc reaches out to the right
+LEAST, MOST = 18, 200  # how far an arc reaches out to the right; few rows need less
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +45,14 @@ def draw(nodes: Sequence[Node], pairs: Sequence[tuple[str, str]]) -> Markup:
     at = {row.text: row.y for row in rows if row.kind != "area"}
     spans = sorted({(min(at[a], at[b]), max(at[a], at[b])) for a, b in pairs})
     longest = max((low - high for high, low in spans), default=1)
+    most = min(MOST, ROW + longest // 3)
     return fill(
         "graph.html",
         rows=rows,
         x=x,
         dot=x + PAD,
-        arcs=[_arc(x + PAD, high, low, longest) for high, low in spans],
-        width=x + 2 * PAD + MOST,
+        arcs=[_arc(x + PAD, high, low, (low - high) / longest * most) for high, low in spans],
+        width=x + 2 * PAD + most,
         height=ROW * (len(rows) + 1),
         count=len(nodes),
         connections=len(spans),
@@ -70,10 +70,9 @@ def _rows(nodes: Sequence[Node]) -> Iterator[_Row]:
         yield _Row(text=node.name, y=y, kind="term" if node.has_page else "other")
 
 
-def _arc(x: int, high: int, low: int, longest: int) -> str:
-    """Give the path of an arc; distant rows get a wider one, near ones stay near."""
-    reach = round(LEAST + (MOST - LEAST) * sqrt((low - high) / longest))
-    return f"M{x} {high}A{reach} {(low - high) // 2} 0 0 1 {x} {low}"
+def _arc(x: int, high: int, low: int, reach: float) -> str:
+    """Give the path of an arc that reaches out so far to the right."""
+    return f"M{x} {high}A{round(max(LEAST, reach))} {(low - high) // 2} 0 0 1 {x} {low}"
 
 
 def neighbours(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

@@ -30,8 +30,9 @@
     const left = Math.min(line.left, document.documentElement.clientWidth - tip.offsetWidth - 8);
     const fits = line.bottom + tip.offsetHeight + 8 < window.innerHeight;
     const top = fits ? line.bottom + 2 : line.top - tip.offsetHeight - 2;
-    tip.style.left = `${Math.max(8, left) + window.scrollX}px`;
-    tip.style.top = `${top + window.scrollY}px`;
+    const origin = tip.offsetParent.getBoundingClientRect();
+    tip.style.left = `${Math.max(8, left) - origin.left}px`;
+    tip.style.top = `${top - origin.top}px`;
   }
 
   function equip(link, index) {
@@ -43,7 +44,7 @@
     tip.textContent = link.title;
     link.removeAttribute("title");
     link.setAttribute("aria-describedby", tip.id);
-    document.body.append(tip);
+    (link.closest("main") ?? link.closest("article")).append(tip);
     let wasShown = false;
     link.addEventListener("pointerdown", () => { wasShown = isShown(tip); });
     link.addEventListener("pointerenter", (event) => {
