@@ -24,7 +24,6 @@ experiment = Experiment(
         "took": time("Time", "us"),
     },
     cache="cold",
-    limit_s=10,
 )
 def reads(gpu):
     """One stride between the words of neighbouring threads; each word is read once."""

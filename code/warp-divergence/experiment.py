@@ -22,7 +22,6 @@ experiment = Experiment(
         "warps": time("Time, among whole warps", "us"),
     },
     cache="hot",
-    limit_s=10,
 )
 def split(gpu):
     """One number of equally long paths; each thread takes one of them."""
