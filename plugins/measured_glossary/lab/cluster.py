@@ -192,8 +192,8 @@ class _Run:
             for address, job in list(self.board.assign()):
                 self.start(address, job)
             self.give_up_stranded()
-            is_known = bool(self.board.jobs) and not self.asked
-            if self.board.over and (is_known or self.is_alone_for_long()):
+            known = self.board.jobs and not self.asked
+            if self.board.over and (known or self.is_alone_for_long()):
                 return
             self.pool.wait(self.under_way())
 
@@ -227,9 +227,9 @@ class _Run:
     def introduce(self, address: str, answer: Mapping[str, Any]) -> None:
         """Take a worker in by its answer, and skip what was done on its kind before."""
         facts = answer["machine"]
-        if answer["problems"]:
+        if found := answer["problems"]:
             self.shunned.add(address)
-            said = answer["problems"][0]["message"].splitlines()[0]
+            said = found[0]["message"].splitlines()[0]
             self.tell(f"left a worker alone that could not say what it is: {said}")
             return
         machine = Machine(**facts) if facts else None
@@ -248,8 +248,8 @@ class _Run:
         declared = self.declared[job.experiment]
         files = {name: source.raw for name, source in declared.files.items()}
         limit_s = self.options.limit_s or _limit_s(declared, self.settings)
-        arguments = (job.experiment, files, job.kind != STATIC)
-        self.tasks[address] = self.pool.submit(address, limit_s, remote.work, *arguments)
+        asked = (remote.work, job.experiment, files, job.kind != STATIC)
+        self.tasks[address] = self.pool.submit(address, limit_s, *asked)
         self.tell(f"{job.experiment} on {job.kind}: started")
 
     def gather(self) -> None:
@@ -267,18 +267,16 @@ class _Run:
         """Take a worker in, or leave it alone if it hung or failed."""
         if ended.value is not None:
             self.introduce(address, ended.value)
-        else:
-            self.shunned.add(address)
-            self.lose(address, ended.why)
+            return
+        self.shunned.add(address)
+        self.lose(address, ended.why)
 
     def take_result(self, address: str, ended: _Ended) -> None:
         """Keep a result; try the job again where another worker may do better."""
         if ended.value is None:
             if ended.is_hung:
                 self.shunned.add(address)
-                self.lose(address, ended.why)
-            else:
-                self.retry(address, ended.why)
+            (self.lose if ended.is_hung else self.retry)(address, ended.why)
             return
         job, found = self.board.busy[address], ended.value["problems"]
         if any(problem["code"] in AGAIN for problem in found):
@@ -289,8 +287,8 @@ class _Run:
         self.records += [taken.value] if taken.value else []
         self.board.finished(address)
         said = f"{len(found)} problems" if found else "done"
-        done, total = len(self.board.done), len(self.board.jobs)
-        self.tell(f"{job.experiment} on {job.kind}: {said} ({done} of {total})")
+        count = f"{len(self.board.done)} of {len(self.board.jobs)}"
+        self.tell(f"{job.experiment} on {job.kind}: {said} ({count})")
 
     def retry(self, address: str, why: str) -> None:
         """Put a job back."""
