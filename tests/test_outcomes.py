@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
+from measured_glossary import expression
+from measured_glossary.body import Value
 from measured_glossary.lab.experiment import OUTCOME_COLUMN, SANITIZER_COLUMNS, TOOL_COLUMN
 from measured_glossary.lab.record import Finding
 from measured_glossary.lab.sass import Kernel, Sass
 from measured_glossary.lab.study import Listing, Measurement, Study
 from measured_glossary.lab.table import Column, Table, pairs
+from measured_glossary.problem import Place
 from test_page import COUNTS, KERNEL, MACHINE, Outline, expanded, measurement, shown, study
 
 FORM = Column(name="form", label="Form", kind="exact")
@@ -270,3 +273,17 @@ def test_a_wrong_block_is_a_problem_at_its_place(body: str, code: str) -> None:
     (problem,) = expanded(body, whole).problems
     assert problem.code == code
     assert problem.place.line
+
+
+# ── values in the text ───────────────────────────────────────────────────────────────────────
+
+
+def test_a_value_comes_from_a_machine_that_had_the_tool() -> None:
+    """Where the first machine lacked the tool, a number of findings is that of the next."""
+    rows = tuple(said(row["form"], "inconclusive", None, None) for row in WATCHED.rows)
+    without, having = run(ENDED, replace(WATCHED, rows=rows)), run(ENDED, WATCHED, name="Other")
+    names = expression.names_of([known(without, having)])
+    value = Value(expression="watched[form='else'].errors", place=Place("a.md", 1, 1))
+    assert expression.evaluate(value, names).value == "32"
+    alone = expression.evaluate(value, expression.names_of([known(without)]))
+    assert "is inconclusive" in alone.problems[0].message
