@@ -2,9 +2,7 @@
 
 from measured_glossary.lab.experiment import Experiment, exact, racy
 
-experiment = Experiment(
-    title="Copying a tile", sources=["copy.cu"], architectures=["sm_90"]
-)
+experiment = Experiment(title="Copying a tile", sources=["copy.cu"], architectures=["sm_90"])
 
 
 @experiment.runtime(
