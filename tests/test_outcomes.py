@@ -280,7 +280,7 @@ def test_a_wrong_block_is_a_problem_at_its_place(body: str, code: str) -> None:
 
 def test_a_value_comes_from_a_machine_that_had_the_tool() -> None:
     """Where the first machine lacked the tool, a number of findings is that of the next."""
-    rows = tuple(said(row["form"], "inconclusive", None, None) for row in WATCHED.rows)
+    rows = tuple(said(str(row["form"]), "inconclusive", None, None) for row in WATCHED.rows)
     without, having = run(ENDED, replace(WATCHED, rows=rows)), run(ENDED, WATCHED, name="Other")
     names = expression.names_of([known(without, having)])
     value = Value(expression="watched[form='else'].errors", place=Place("a.md", 1, 1))
