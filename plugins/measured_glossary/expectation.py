@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 
+from measured_glossary import page
 from measured_glossary.audit import Expectation, PublicEntry
 from measured_glossary.pipeline import Glossary, Judged
 from measured_glossary.trace import TEXT_SUFFIXES
@@ -79,12 +80,20 @@ def _known(glossary: Glossary) -> dict[str, bytes]:
     for entry in glossary.published():
         known |= dict(_files_below(root, f"{ENTRIES}/{entry.id}"))
     for name in sorted(glossary.public_experiments()):
-        known |= _experiment_files(glossary, name) if name in glossary.studies else {}
+        known |= _experiment_shown(glossary, name) if name in glossary.studies else {}
         known |= dict(_files_below(root, f"measurements/{name}"))
+    for uri, expanded in glossary.documents.items():
+        known[f"{uri} with its figures.md"] = expanded.body.encode("utf-8")
     for entry in glossary.entries:
         if entry.verdict.state == "retracted":
             known[f"tombstone of {entry.id}.txt"] = _tombstone(entry).encode("utf-8")
     return known
+
+
+def _experiment_shown(glossary: Glossary, name: str) -> dict[str, bytes]:
+    """Give an experiment's files and its page: a draft may use the same words of the same run."""
+    shown = page.render_experiment(page.Site(title=""), glossary.studies[name], ())
+    return {**_experiment_files(glossary, name), f"page of {name}.md": shown.encode("utf-8")}
 
 
 def _tombstone(entry: Judged) -> str:
