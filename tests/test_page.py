@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
@@ -518,6 +519,15 @@ def test_how_to_repeat_it_names_both_ways() -> None:
     text = shown("::: reproduce")
     assert "glossary measure toy" in text
     assert f"nvcc -O3 -arch=native {KERNEL}" in text
+
+
+def test_a_command_can_be_typed_as_it_is_printed() -> None:
+    """No sign of a file's name is escaped in a fence; what a shell would take apart is quoted."""
+    for name, typed in (("two_words.cu", "two_words.cu"), ("two words.cu", "'two words.cu'")):
+        source = Source(name, b"int main() {}", "int main() {}")
+        printed = str(blocks.reproduce([study(files={name: source})]))
+        assert f"nvcc -O3 -arch=native {typed} -o a.out" in html.unescape(printed)
+        assert name != typed or typed in printed
 
 
 # ── what is wrong with a block ───────────────────────────────────────────────────────────────

@@ -7,6 +7,7 @@ block's place. Must not know verdicts, signatures or the rest of the page.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,7 +23,7 @@ from measured_glossary.excerpt import Excerpt, cut
 from measured_glossary.lab.record import REPORTED_SUFFIX, Reported
 from measured_glossary.lab.study import ClaimResult, DeclaredClaim, Study
 from measured_glossary.lab.table import Column, Table
-from measured_glossary.markup import fill
+from measured_glossary.markup import fill, inert, plain
 from measured_glossary.problem import Checked
 from measured_glossary.readings import Reading, facts, fingerprint, of_report, of_run, readings
 from measured_glossary.source import Source, validate
@@ -318,7 +319,16 @@ def reproduce(studies: Sequence[Study]) -> Markup:
         for file, source in sorted(study.files.items())
         if file.endswith(".cu") and re.search(r"\bint\s+main\s*\(", source.text)
     ]
-    return fill("reproduce.md", ids=[study.id for study in studies], programs=programs)
+    ids = [study.id for study in studies]
+    return fill("reproduce.md", ids=map(_typed, ids), programs=[*map(_typed, programs)])
+
+
+def _typed(name: str) -> Markup:
+    """Give a name as it is typed in a shell, inside a fence: quoted where it must be."""
+    try:
+        return plain(name)
+    except ValueError:
+        return inert(shlex.quote(name))
 
 
 # ── pictures ─────────────────────────────────────────────────────────────────────────────────
