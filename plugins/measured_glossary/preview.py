@@ -29,7 +29,9 @@ def build(root: Path) -> Path:
         raise Refused([_problem("missing-file", "there is no such file", _START)])
     with _told() as told:
         try:
-            _build(load_config(str(root / CONFIG), site_dir=str(root / FOLDER)))
+            # Opened from the disk, an address that ends in a folder is no page.
+            site_dir = str(root / FOLDER)
+            _build(load_config(str(root / CONFIG), site_dir=site_dir, use_directory_urls=False))
         except MkDocsException as error:
             raise Refused(_reasons(error, told)) from None
     return root / FOLDER / "index.html"

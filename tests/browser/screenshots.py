@@ -24,7 +24,8 @@ OWN = {
     "index": "glossary/",
     "entry": "glossary/syncthreads/",
     "experiment": "experiments/day14-syncthreads/",
-    "how-we-measure": "how-we-measure/",
+    "how-we-measure": "how-we-measure.html",
+    "lesson": "lessons/31-synchronizing-threads/",
 }
 WIDTHS = {"desktop": 1280, "phone": 390}
 
