@@ -12,7 +12,13 @@ from playwright.sync_api import Page
 from browser.conftest import Open
 
 AXE = os.environ.get("GLOSSARY_AXE", "")
-PAGES = ("", "glossary/", "glossary/syncthreads/", "experiments/day14-syncthreads/")
+PAGES = (
+    "",
+    "glossary/",
+    "glossary/syncthreads/",
+    "experiments/day14-syncthreads/",
+    "lessons/31-synchronizing-threads/",
+)
 
 pytestmark = pytest.mark.skipif(
     not AXE, reason="axe-core is absent: ci/axe.sh fetches it with npm; set GLOSSARY_AXE to it"
