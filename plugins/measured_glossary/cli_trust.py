@@ -368,14 +368,14 @@ def _claims(glossary: Glossary, entry: Judged) -> Iterator[str]:
     """Give the claims the page rests on, each as printed, with what this build found."""
     if entry.entry is None:
         return
-    for name in entry.entry.front.claims:
+    front = entry.entry.front
+    studies = [glossary.studies[name] for name in front.experiments if name in glossary.studies]
+    for name in front.claims:
         found = [
-            f"{result.text} [{result.state}, {measured.record.machine.name}]"
-            for study in glossary.studies.values()
+            f"{result.text} [{result.state}, {where}]"
+            for study in studies
             if name in gate.claim_names(study)
-            for measured in study.measurements
-            for result in measured.claims
-            if result.name == name.rpartition(".")[2]
+            for where, result in gate.results(study, name.rpartition(".")[2])
         ]
         yield "\n         ".join(found) or f"{name} [not checked here]"
 

@@ -87,6 +87,18 @@ def claim_names(study: Study) -> tuple[str, ...]:
     return (*plain, *(f"{study.id}.{name}" for name in plain))
 
 
+def results(study: Study, claim: str) -> tuple[tuple[str, ClaimResult], ...]:
+    """Give what became of a claim, and where: in machine code, or else on each machine."""
+    of_code = [("machine code", result) for result in study.claims if result.name == claim]
+    on_machines = (
+        (measured.record.machine.name, result)
+        for measured in study.measurements
+        for result in measured.claims
+        if result.name == claim
+    )
+    return tuple(of_code) or tuple(on_machines)
+
+
 def _unknown_claim(name: str, place: Place, studies: Sequence[Study]) -> Problem:
     """Say that no claim has this name, or that several experiments' claims have it."""
     known = sorted(f"{s.id}.{claim.name}" for s in studies for claim in s.declared_claims)
@@ -110,7 +122,8 @@ def _claim_faults(page: Measured, name: str, study: Study, place: Place) -> list
         return [_not_held(study, None, claim, name, place) for claim in of_code if not held(claim)]
     fresh = [measured for measured in study.measurements if measured.freshness != "stale"]
     if not study.measurements:
-        return [_missing_record(study, page)]
+        # Where a record is there and cannot be read, or the experiment fails, that is the reason.
+        return [] if study.problems else [_missing_record(study, page)]
     if not fresh:
         return [_stale(study, measured, page) for measured in study.measurements]
     results = [(m, next((c for c in m.claims if c.name == name), None)) for m in fresh]

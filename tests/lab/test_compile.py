@@ -52,6 +52,12 @@ def awkward_files() -> dict[str, bytes]:
 # ── the closure ──────────────────────────────────────────────────────────────────────────────
 
 
+def test_the_compiler_writes_into_no_bytes_that_others_share() -> None:
+    """An empty log is a single NUL, and must not become what every b" " of the process holds."""
+    assert compiled('extern "C" __global__ void nothing() {}').value is not None
+    assert bytes([32]).hex() == "20"
+
+
 def test_closure_holds_the_file_and_all_that_it_includes() -> None:
     """Quoted and angled includes are followed through continued lines, digraphs and cycles."""
     assert list(awkward_files()) == [

@@ -214,9 +214,11 @@ def _program(nvrtc: Any, text: bytes, name: bytes) -> Iterator[Any]:
 
 def _fetch(size_of: Any, fill: Any, program: Any) -> bytes:
     _, size = size_of(program)
-    buffer: bytes = b" " * size  # the bindings write into it
+    # The bindings write into a bytes object. One of a single byte is shared by the whole process
+    # (the NUL of an empty log would turn every b" " into b"\x00"), so it is never that short.
+    buffer = bytes(size + 1)
     fill(program, buffer)
-    return buffer
+    return buffer[:size]
 
 
 # ── what the compiler said ───────────────────────────────────────────────────────────────────
