@@ -144,7 +144,7 @@ def _entry(shelf: _Shelf, judged: Judged) -> Iterator[Output]:
         site=_site(shelf.glossary),
         verdict=judged.verdict,
         signoff=judged.signoff,
-        others=_others(shelf.glossary),
+        others=_others(shelf.glossary, drafts=not is_public),
         met_in=[(m.title, f"../../{m.uri}", m.sentence) for m in shelf.met_in.get(judged.id, ())],
         link=partial(link, known=shelf.known, page=uri, own=judged.id),
         cited=_cited(shelf, judged),
@@ -227,16 +227,17 @@ def _site(glossary: Glossary) -> page.Site:
     )
 
 
-def _others(glossary: Glossary) -> dict[str, page.Other]:
-    """Give what each entry may say of another; a draft gives neither link nor answer."""
+def _others(glossary: Glossary, *, drafts: bool) -> dict[str, page.Other]:
+    """Give what an entry may say of the others; of drafts only a draft says anything."""
+    shown = glossary.entries if drafts else glossary.published()
     return {
         judged.id: page.Other(
             term=judged.entry.front.term,
             answer=judged.entry.front.answer,
             url=f"../{judged.id}/index.md",
         )
-        for judged in glossary.published()
-        if judged.entry
+        for judged in shown
+        if judged.entry and judged.verdict.state != "retracted"
     }
 
 
