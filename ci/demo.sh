@@ -36,6 +36,11 @@ say "A copy of the project in $demo, as project demo-glossary, which production 
 git ls-files -z | xargs -0 -I{} cp --parents {} "$demo"
 [ -d .cache ] && cp -r .cache "$demo/.cache"
 cd "$demo"
+# One entry is enough to see, and studied in seconds: the others, and what leads to them, stay away.
+find glossary -mindepth 1 -maxdepth 1 -type d ! -name syncthreads -exec rm -r {} +
+rm -r docs/lessons
+sed -i '/^  - Lessons:/,/lessons\//d' mkdocs.yml
+sed -i '/^related:/,/^sources:/{/^sources:/!d}' $entry
 printf 'project: demo-glossary\npeople: []\n' > glossary/people.yml
 sed -i 's/^  written_by: pending$/  written_by: test-author/' $entry
 mkdir keys && key test-author && key test-reviewer
