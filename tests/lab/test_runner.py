@@ -67,7 +67,7 @@ def test_a_worker_that_hangs_is_killed_at_its_limit(tmp_path: Path) -> None:
 
 def test_a_worker_that_never_begins_is_told_from_one_that_hangs(tmp_path: Path) -> None:
     """Time before the work begins is counted against another limit, and is not its outcome."""
-    done = ran("never begins", tmp_path, start_limit_s=0.5)
+    done = ran("never begins", tmp_path, start_limit_s=4)
     assert (done.outcome, done.begun, done.log) == ("hung", False, "waiting\n")
 
 

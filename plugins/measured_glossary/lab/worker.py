@@ -217,8 +217,11 @@ def compile_sources(request: Request) -> Checked[Value]:
 
     sources, architectures = sorted(request["files"]), request["architectures"]
     jobs = [(source, architecture) for source in sources for architecture in architectures]
+    done: list[Checked[Value]] = []
     with ThreadPoolExecutor(COMPILE_THREADS) as pool:
-        done = list(pool.map(lambda job: _compile(compiler, request, *job), jobs))
+        for compiled in pool.map(lambda job: _compile(compiler, request, *job), jobs):
+            done.append(compiled)
+            _say(task="compiling", done=len(done), total=len(jobs))
     problems = tuple(sorted({problem for each in done for problem in each.problems}))
     if problems:
         return Checked(value=None, problems=problems)
