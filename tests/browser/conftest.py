@@ -138,6 +138,6 @@ def open_page(browser: Browser) -> Iterator[Open]:
     assert noise == []
     local = ("file:", "http://127.0.0.1:", "about:", "data:", "blob:")
     assert [url for url in asked if not url.startswith(local)] == []
-    # A score below 0.1 is called good; what moves less than half of that is the theme's own footer,
-    # as late as the machine is slow.
-    assert [each for each in shifted if float(each.partition(":")[0]) >= 0.05] == []
+    # The theme's own footer settles late on a slow machine; a shift of anything else is a fault.
+    footer = '<footer class="md-footer">'
+    assert [each for each in shifted if not each.partition(": ")[2].startswith(footer)] == []
