@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,7 +26,7 @@ from measured_glossary import pipeline, status, website
 from measured_glossary.address import Address
 from measured_glossary.lab.study import Measure
 from measured_glossary.problem import Problem, Refused, to_text
-from measured_glossary.progress import Progress
+from measured_glossary.progress import Tenths
 
 log = get_plugin_logger("measured-glossary")
 
@@ -76,7 +75,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
             self.started.studies.give_up()
         root = project_root(config)
         measure = cast(Measure, self.config.measure)
-        found = pipeline.settings_for(root, measure, os.environ, Progress(sys.stderr))
+        found = pipeline.settings_for(root, measure, os.environ, Tenths(log.info))
         settings = replace(found, docs=config.docs_dir)
         with refusals():
             self.started, self.glossary = pipeline.start(root, settings), None
