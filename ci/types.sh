@@ -9,6 +9,7 @@ mypy=$1
 status=0
 "$mypy" || status=1
 "$mypy" plugins/problems_page.py plugins/accessible_theme.py || status=1
+MYPYPATH=plugins:benchmarks "$mypy" benchmarks/*.py || status=1
 for folder in tests tests/*; do
     files=("$folder"/*.py)
     if [ "${#files[@]}" -gt 0 ]; then
