@@ -18,7 +18,9 @@ PACKAGE = ROOT / "plugins" / "measured_glossary"
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"problem", "explain", "markup", "progress", "trace", "address", "card"}),
     frozenset({"source", "attachment", "scan", "audit", "chart", "diagram", "scaffold", "graph"}),
-    frozenset({"body", "prose", "project", "terms"}),
+    frozenset({"body", "sentence", "project", "terms", "zensical"}),
+    frozenset({"prose"}),
+    frozenset({"wording"}),
     frozenset({"entry", "markdown"}),
     frozenset({"excerpt", "document", "lab"}),
     frozenset({"trust", "asked", "cells", "compare", "expression", "readings"}),

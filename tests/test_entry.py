@@ -54,7 +54,7 @@ def read(front: str = FRONT, body: str = BODY) -> Entry:
 def faults(front: str = FRONT, body: str = BODY, *, id: str = "warp") -> list[str]:
     """`line:column code` of each problem, in the order given."""
     checked = parse(id, source(f"---\n{front}---\n{body}"))
-    kept = {"unlisted-quote", "unused-quote"}
+    kept = {"unlisted-quote", "unused-quote", "unbacked-word"}
     assert (checked.value is None) == any(p.code not in kept for p in checked.problems)
     assert list(checked.problems) == sorted(checked.problems)
     return [f"{p.place.line}:{p.place.column} {p.code}" for p in checked.problems]
@@ -284,6 +284,11 @@ def test_an_id_is_plain(id: str) -> None:
         ("Said “one `two` three\nfour”.\n", "1:6 unlisted-quote"),
         ("Said “a warp runs in groups of fibers”.\n", "1:6 unlisted-quote"),
         ("Said “groups of threads … a warp runs”.\n", "1:6 unlisted-quote"),
+        ("> A warp runs together.\n", "1:3 unlisted-quote"),
+        ("Said:\n\n> a warp runs\n> in groups. It is so in fact.\n", "4:14 unlisted-quote"),
+        ("- > A warp runs together.\n", "1:5 unlisted-quote"),
+        ("> “A warp runs together.”\n", "1:3 unlisted-quote"),
+        ("> > *Nobody ever said this.*\n", "1:5 unlisted-quote"),
         ('A 5" gap.\n', "1:4 unpaired-quote"),
         ("Said “one two.\n", "1:6 unpaired-quote"),
     ],
@@ -306,6 +311,9 @@ def test_prose_that_could_deceive_is_refused(text: str, found: str) -> None:
         "Said “a warp runs\nin groups”, “groups of threads,” and “**runs** in `groups`”.\n",
         "Said “a warp … groups of threads”.\n",
         "Three words: “safe for all”.\n",
+        "> a warp runs\n> in groups\n>\n> — The test guide, in some section of it (1.2)\n",
+        "> “a warp runs in groups” (1.2)\n> -- [the test guide says it so](https://x.example)\n",
+        "> `__syncthreads();`\n\n> ```cpp\n> one two three four five\n> ```\n",
         '`printf("one two three four five")` and "a warp"\n',
         '!!! note "A title of five words"\n    text\n',
         '[a](https://docs.example "A title of five words")\n',
@@ -315,6 +323,15 @@ def test_prose_that_could_deceive_is_refused(text: str, found: str) -> None:
 def test_prose_that_is_plain_is_accepted(text: str) -> None:
     """What only resembles a fault is none."""
     assert prose(text) == []
+
+
+def test_an_answer_that_says_always_rests_on_something() -> None:
+    """An answer's "always" needs claims or sources behind it; the page stays readable."""
+    front = FRONT.replace("It is a group", "It is always a group")
+    assert faults(front) == []
+    bare = front[: front.index("experiments:")] + front[front.index("byline:") :]
+    assert faults(bare, "\nNothing.\n") == ["4:1 unbacked-word"]
+    assert faults(bare.replace("always ", ""), "\nNothing.\n") == []
 
 
 def test_a_misconception_may_be_quoted() -> None:

@@ -13,9 +13,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from measured_glossary import wording
 from measured_glossary.body import Piece, pieces
-from measured_glossary.entry import ClaimName, Diagram, Id
+from measured_glossary.entry import CitedSource, ClaimName, Diagram, Id, backing, quotable
 from measured_glossary.problem import Checked, Place, Problem
+from measured_glossary.prose import quotations
+from measured_glossary.scan import Lines, scan
 from measured_glossary.source import Located, Source, parse_yaml, read, validate
 
 _BORDER = "---\n"
@@ -29,6 +32,7 @@ class Matter(BaseModel):
     experiments: tuple[Id, ...]
     claims: tuple[ClaimName, ...] = ()
     diagram: Diagram | None = None
+    sources: tuple[CitedSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +92,14 @@ def _read(uri: str, source: Source, located: Located, body: Body) -> Checked[Doc
     if problems or front.value is None or inner.value is None:
         return Checked(value=None, problems=problems)
     made = Document(uri=uri, front=front.value, located=located, pieces=inner.value)
-    return Checked(value=made)
+    return Checked(value=made, problems=tuple(_said(source, body, located)))
+
+
+def _said(source: Source, body: Body, located: Located) -> list[Problem]:
+    """Check what the page asserts and quotes; its markup is the site's own."""
+    markup, lines = scan(body.text), Lines(source.file, body.text, body.first_line)
+    asserted = wording.lint(markup, lines, backing(located))
+    return [*quotations(markup, lines, quotable(located)), *asserted]
 
 
 def _misplaced(uri: str, source: Source) -> Iterator[Problem]:

@@ -25,10 +25,11 @@ from pydantic import (
     model_validator,
 )
 
+from measured_glossary import prose, wording
 from measured_glossary.body import Piece, pieces
 from measured_glossary.problem import Checked, Place, Problem
-from measured_glossary.prose import Quotable, byline_in, lint
-from measured_glossary.scan import Lines, scan
+from measured_glossary.prose import Quotable, byline_in
+from measured_glossary.scan import Lines, Markup, scan
 from measured_glossary.source import Located, Source, parse_yaml, validate
 
 PENDING = "pending"
@@ -37,7 +38,9 @@ MAX_ID, MAX_PERSON_ID = 60, 39
 MAX_ENTRY_BYTES = 256 << 10
 
 # Faults that keep an entry back and still let its author see the page.
-_READABLE = frozenset({"unlisted-quote", "unused-quote"})
+_READABLE = frozenset(
+    {"unlisted-quote", "unused-quote", "typed-number", "unbacked-word", "dead-claim-link"}
+)
 
 _ID = re.compile(r"[a-z0-9](?:-?[a-z0-9])*")
 _CLAIM = re.compile(r"(?:(?P<experiment>[a-z0-9](?:-?[a-z0-9])*)\.)?(?P<name>[a-z][a-z0-9_]*)")
@@ -333,7 +336,7 @@ def parse(id: str, source: Source) -> Checked[Entry]:
     inner = pieces(source, body, first_line)
     lines = Lines(source.file, body, first_line)
     problems += [*parsed.problems, *(front.problems if front else ()), *inner.problems]
-    problems += lint(scan(body), lines, _quotable(located) if located else None)
+    problems += _prose_problems(scan(body), lines, located)
     found = tuple(sorted(set(problems)))
     is_readable = all(problem.code in _READABLE for problem in found)
     if not is_readable or not front or not front.value or not located or inner.value is None:
@@ -382,7 +385,30 @@ def _split(source: Source) -> tuple[str, str, int, Problem | None]:
     return matter, "\n".join(lines[close + 1 :]), close + 2, None
 
 
-def _quotable(located: Located) -> list[Quotable]:
+def _prose_problems(markup: Markup, lines: Lines, located: Located | None) -> list[Problem]:
+    """Check what the body and the answer say, whatever else is wrong with the front matter."""
+    if located is None:
+        return prose.lint(markup, lines, None)
+    found = prose.lint(markup, lines, quotable(located))
+    found += wording.lint(markup, lines, backing(located))
+    answer = located.data.get("answer") if isinstance(located.data, dict) else None
+    words = wording.sweeping(answer) if isinstance(answer, str) else ""
+    if words and not _items(located.data, "claims") and not _items(located.data, "sources"):
+        message = f"answer: {words!r} has no claim behind it, nor a source"
+        found.append(_problem(located.place(("answer",)), "unbacked-word", message, _BEHIND))
+    return found
+
+
+def backing(located: Located) -> wording.Backing:
+    """Give what may stand behind a page's sentences, read as leniently as what it may quote."""
+    sources = [each for each in _items(located.data, "sources") if isinstance(each, dict)]
+    return wording.Backing.of(
+        claims=(claim for claim in _items(located.data, "claims") if isinstance(claim, str)),
+        sections=(str(each["section"]) for each in sources if each.get("section")),
+    )
+
+
+def quotable(located: Located) -> list[Quotable]:
     """Give what the body may quote, read leniently: other faults are reported elsewhere."""
     found = []
     for i, source in enumerate(_items(located.data, "sources")):
@@ -403,6 +429,7 @@ def _items(data: Any, key: str) -> list[Any]:
     return items if isinstance(items, list) else []
 
 
+_BEHIND = "name the claim below 'claims', or who says it below 'sources', or say less"
 _LF = "add '*.md text eol=lf' to .gitattributes, then run 'git add --renormalize .'"
 _MATTER = "begin the file with '---', the front matter and another '---', each on its own line"
 

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from measured_glossary.problem import Place, Problem
 from measured_glossary.scan import Lines, Markup, blanked
+from measured_glossary.sentence import sentences
 
 MIN_QUOTED_WORDS = 4
 
@@ -25,8 +26,10 @@ _SNIPPET = re.compile(r"^[ \t>]*;*-+8<-+(?:[ \t]+[\"'].*|[ \t]*)$", re.M)
 _NOTE_TARGET = re.compile(r"^[> \t]*\[\^[^\]\n]*\]:\s*([A-Za-z][A-Za-z0-9+.-]*:\S+)", re.M)
 _HTTPS = re.compile(r"https://[A-Za-z0-9.-]+(?::\d+)?(?:[/?#][^\s<>\"{}|\\^`]*)?")
 _INSIDE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*(?:#[A-Za-z0-9._-]*)?|#[A-Za-z0-9._-]+")
-_TITLED = re.compile(r"^[ \t]*(?:!!!|\?\?\?\+?|===[!+]*).*$", re.M)
-_QUOTED = re.compile(r"“([^“”]*)”|„([^„“”]*)[“”]|«([^«»]*)»|\"([^\"]*)\"")
+TITLED = re.compile(r"^[ \t]*(?:!!!|\?\?\?\+?|===[!+]*).*$", re.M)
+QUOTED = re.compile(r"“([^“”]*)”|„([^„“”]*)[“”]|«([^«»]*)»|\"([^\"]*)\"")
+_BLOCK_QUOTE = re.compile(r"^(?:[ \t]*(?:(?:[-*+]|\d+[.)]) +)*>.*(?:\n|$))+", re.M)
+_SAID_BY = re.compile(r"^[> \t]*(?:[—–]|--).*$|\(\d+(?:\.\d+)*\)", re.M)
 _HALF_QUOTE = re.compile('["“”„]')
 _BLANK_LINES = re.compile(r"\n[ \t>]*(?=\n)")
 
@@ -76,7 +79,7 @@ def lint(markup: Markup, lines: Lines, quotable: Iterable[Quotable] | None) -> l
     """Check a body's prose; `None` for `quotable` leaves the quotations out."""
     found = [*_markup_problems(markup, lines), *_link_problems(markup, lines)]
     if quotable is not None:
-        found += _quote_problems(markup, lines, tuple(quotable))
+        found += quotations(markup, lines, quotable)
     return found
 
 
@@ -101,7 +104,7 @@ def _markup_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:
 
 def _byline_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:
     shown = markup.without("fence", "comment")
-    for begin, paragraph in _paragraphs(shown):
+    for begin, paragraph in paragraphs(shown):
         at = byline_in(paragraph)
         if at is not None:
             start = begin + at
@@ -122,13 +125,13 @@ def _link_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:
 def _targets(markup: Markup) -> Iterator[tuple[int, str]]:
     for region in markup.regions:
         if region.kind == "link":
-            yield region.start, _target(markup.text[region.start : region.end])
+            yield region.start, target(markup.text[region.start : region.end])
     # Without its footnotes extension a renderer takes a footnote for a link's definition.
     for found in _NOTE_TARGET.finditer(markup.without("fence", "comment")):
         yield found.start(1), found[1]
 
 
-def _target(part: str) -> str:
+def target(part: str) -> str:
     """Give a link's target as a browser would read it, without its title."""
     inner = part.strip("()" if part.startswith("(") else " ").strip()
     bracketed = re.match(r"<([^>]*)>", inner)
@@ -151,12 +154,11 @@ def _target_fault(target: str) -> tuple[str, str] | None:
 # ── quotations ───────────────────────────────────────────────────────────────────────────────
 
 
-def _quote_problems(
-    markup: Markup, lines: Lines, quotable: tuple[Quotable, ...]
-) -> Iterator[Problem]:
+def quotations(markup: Markup, lines: Lines, quotable: Iterable[Quotable]) -> Iterator[Problem]:
+    """Check that whatever stands between quotation marks, or behind `>`, is a quote of a source."""
     listed = [(_folded(quote.text), quote) for quote in quotable]
     used: set[str] = set()
-    for offset, passage in _passages(markup):
+    for offset, passage in (*_passages(markup), *_block_quotes(markup)):
         if passage is None:
             message = "a double quotation mark without its other half"
             yield _problem(lines.at(offset), "unpaired-quote", message, _PAIR)
@@ -174,15 +176,26 @@ def _quote_problems(
 
 def _passages(markup: Markup) -> Iterator[tuple[int, str | None]]:
     """Give each quoted passage with its offset; `None` for a mark that pairs with nothing."""
-    text = _TITLED.sub(_blank, _without_code_quotes(markup))
-    for begin, paragraph in _paragraphs(text):
-        for found in _QUOTED.finditer(paragraph):
+    text = TITLED.sub(_blank, _without_code_quotes(markup))
+    for begin, paragraph in paragraphs(text):
+        for found in QUOTED.finditer(paragraph):
             yield begin + found.start(), "".join(found.groups(""))
-        for mark in _HALF_QUOTE.finditer(_QUOTED.sub(_blank, paragraph)):
+        for mark in _HALF_QUOTE.finditer(QUOTED.sub(_blank, paragraph)):
             yield begin + mark.start(), None
 
 
-def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
+def _block_quotes(markup: Markup) -> Iterator[tuple[int, str]]:
+    """Give each sentence of the block quotes; a line that says who said it is none of them."""
+    text = _without_code_quotes(markup)
+    for quote in _BLOCK_QUOTE.finditer(text):
+        shown = _SAID_BY.sub(_blank, QUOTED.sub(_blank, quote.group()))
+        for start, end in sentences(shown):
+            passage = re.sub(r"(?m)^[> \t]+", "", shown[start:end])
+            if passage.strip("*_ "):
+                yield quote.start() + start, passage
+
+
+def paragraphs(text: str) -> Iterator[tuple[int, str]]:
     """Give what stands between empty lines, with its offset."""
     begin = 0
     for blank in _BLANK_LINES.finditer(text):
