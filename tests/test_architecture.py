@@ -31,6 +31,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"pipeline"}),
     frozenset({"expectation", "status", "catalogue"}),
     frozenset({"website"}),
+    frozenset({"search"}),
     frozenset({"plugin", "export", "cli_verify"}),
     frozenset({"preview", "cli_machines", "cli_trust"}),
     frozenset({"cli"}),

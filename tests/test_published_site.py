@@ -19,6 +19,7 @@ LIMIT_BYTES = 30 * 1024
 OURS = (
     "assets/measured-glossary/glossary.css",
     "assets/measured-glossary/terms.js",
+    "assets/measured-glossary/search.js",
     "assets/measured-glossary/tile-lifecycle.js",
     "stylesheets/site.css",
     "javascripts/site.js",

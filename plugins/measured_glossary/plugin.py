@@ -22,7 +22,7 @@ from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
 from mkdocs.structure.files import File, Files, InclusionLevel, get_files
 from mkdocs.structure.pages import Page
 
-from measured_glossary import pipeline, status, website
+from measured_glossary import pipeline, search, status, website
 from measured_glossary.address import Address
 from measured_glossary.lab.study import Measure
 from measured_glossary.problem import Problem, Refused, to_text
@@ -118,6 +118,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         """Link the terms of a hand-written page, once other plugins have completed its text."""
         uri, is_generated = page.file.src_uri, page.file.generated_by is not None
         if is_generated:
+            page.meta |= {"search": search.EXCLUDED} if search.covers(uri) else {}
             return markdown
         linked = website.link_terms(self._built(), uri, markdown, drafts=self.preview)
         self.twins[uri] = linked
@@ -126,6 +127,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
     def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:
         """Put the verdict into the page's head, where readers' tools and the audit find it."""
         uri, address = page.file.src_uri, address_of(config)
+        output = search.with_worker(output)
         made = website.with_head(self._built(), uri, output, preview=self.preview)
         if address is None:
             return made
@@ -137,8 +139,14 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         )
         return website.with_metadata(self._built(), shown, address, twins=self.twins)
 
+    def on_post_template(self, output: str, *, template_name: str, config: MkDocsConfig) -> str:
+        """Let the search box of a page without a source, as 404.html, ask our worker too."""
+        return search.with_worker(output)
+
+    @event_priority(-50)  # after the search plugin's, before that of Material's offline plugin
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Write the Markdown of each public page where its source stands, for `llms.txt`."""
+        complete_search(config, self._built(), drafts=self.preview)
         for uri, content in self.twins.items():
             path = Path(config.site_dir, uri)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -160,6 +168,14 @@ def address_of(config: MkDocsConfig) -> Address | None:
     if not config.site_url:
         return None
     return Address(base=config.site_url, has_folders=config.use_directory_urls)
+
+
+def complete_search(config: MkDocsConfig, glossary: pipeline.Glossary, *, drafts: bool) -> None:
+    """Put the glossary's documents into the search index, if a search plugin has written one."""
+    index = Path(config.site_dir, search.FILE)
+    if index.is_file():
+        ours = search.documents(glossary, drafts=drafts, has_folders=config.use_directory_urls)
+        index.write_text(search.merged(index.read_text("utf-8"), ours), "utf-8")
 
 
 def refuse_foreign(files: Files) -> None:

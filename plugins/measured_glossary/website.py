@@ -298,7 +298,7 @@ def _records(study: Study) -> Iterator[tuple[str, bytes]]:
 
 def _assets() -> Iterator[Output]:
     assets = resources.files("measured_glossary") / "assets"
-    for name in ("glossary.css", "terms.js", "filter.js"):
+    for name in ("glossary.css", "terms.js", "filter.js", "search.js"):
         yield Output(uri=f"{ASSETS}/{name}", content=(assets / name).read_bytes(), is_public=True)
     yield Output(uri=SCRIPT, content=script(), is_public=True)
 

@@ -1,0 +1,410 @@
+// What answers the theme's search box, in place of the theme's own worker and with its messages.
+//
+// Comes in: the documents of search_index.json, then what a reader types. Goes out: the pages that
+// have those words, best first, each with its sections, as HTML with marks. It runs in a worker; on
+// a page that is opened from a disk, in a frame. Nothing is stemmed and no language is assumed.
+(() => {
+  "use strict";
+  const SETUP = 0, READY = 1, QUERY = 2, RESULT = 3;
+
+  // Where a word stands, best first, and what it is worth there.
+  const TITLE = 0, ALIAS = 1, ANSWER = 2, HEADING = 3, TEXT = 4;
+  const WORTH = [64, 32, 8, 4, 1];
+  const WHOLE = 1024; // all that was typed is the whole title
+
+  // How well a word of the index is what was typed.
+  const SAME = 1, INFLECTED = 0.95, BEGUN = 0.9, MISTYPED = 0.3;
+  const MOST_WORDS = 30;
+  const MOST_JOINED = 4;
+  const MOST_WHOLE = 50; // pages shown with sections and marks
+  const FEW = new Set(
+    ("a an and are as at be by can do does for from how i in is it its of on or that the this to " +
+      "what when where which who why with").split(" "),
+  );
+
+  // ── words ────────────────────────────────────────────────────────────────────────────────────
+
+  const CHUNK = /[\p{L}\p{N}_]+/gu, ASCII_CHUNK = /[a-z0-9]+/g;
+  const MARKABLE = /<[^>]*>|&#?\w+;|[\p{L}\p{M}\p{N}_]+/gu;
+  const NOT_TEXT = /<[^>]*>|&#?\w+;/g;
+  const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/gu;
+  const ASCII_HAS_PARTS = /_|[a-z][A-Z]/;
+  const BETWEEN_PARTS = /_+|(?<=\p{Ll})(?=\p{Lu})/u;
+  const FOREIGN = /[^\x00-\x7f]/;
+
+  // é is e, and scripts that write no blanks are read sign by sign.
+  function spaced(text) {
+    if (!FOREIGN.test(text)) return text;
+    return text.normalize("NFD").replace(/\p{M}/gu, "").replace(UNSPACED, " $& ");
+  }
+
+  const bare = (html) => spaced(/[<&]/.test(html) ? html.replace(NOT_TEXT, " ") : html);
+
+  // Most texts have no word with parts, and are read quickly; of others there is `null`.
+  const plain = (text) =>
+    FOREIGN.test(text) || ASCII_HAS_PARTS.test(text) ? null : (text.toLowerCase().match(ASCII_CHUNK) ?? []);
+
+  // The parts of each word: atomicAdd is atomic and add, __syncthreads is syncthreads.
+  const chunks = (text) =>
+    (text.match(CHUNK) ?? []).map((chunk) =>
+      chunk.split(BETWEEN_PARTS).filter(Boolean).map((part) => part.toLowerCase()),
+    );
+
+  const parts = (text) => plain(text) ?? chunks(text).flat();
+
+  // The words under which a text is found: what has parts in one piece too.
+  const words = (text) =>
+    plain(text) ?? chunks(text).flatMap((cut) => (cut.length > 1 ? [...cut, cut.join("")] : cut));
+
+  // The same word in the singular or the plural, as far as English tells by its end.
+  function inflected(word) {
+    if (word.length < 4 || /(ss|us|is)$/.test(word)) return [];
+    if (word.endsWith("ies")) return [`${word.slice(0, -3)}y`];
+    if (/(s|x|z|ch|sh)es$/.test(word)) return [word.slice(0, -2), word.slice(0, -1)];
+    if (word.endsWith("s")) return [word.slice(0, -1)];
+    return word.endsWith("y") ? [`${word.slice(0, -1)}ies`] : [];
+  }
+
+  // ── documents ────────────────────────────────────────────────────────────────────────────────
+
+  // Python-Markdown's `toc` makes an anchor from a heading in this way.
+  function anchor(heading, used) {
+    const text = heading.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
+    const ascii = text.normalize("NFKD").replace(/[^\x00-\x7f]/g, "");
+    let made = ascii.replace(/[^\w\s-]/g, "").trim().toLowerCase().replace(/[-\s]+/g, "-");
+    while (!made || used.has(made)) {
+      const numbered = /^(.*)_(\d+)$/.exec(made);
+      made = numbered ? `${numbered[1]}_${Number(numbered[2]) + 1}` : `${made}_1`;
+    }
+    used.add(made);
+    return made;
+  }
+
+  // Where the section of an entry stands: below a heading, of which only the text is known.
+  function sectionLocation({ location, question, sections }, number) {
+    const used = new Set();
+    if (question) anchor(question, used);
+    const ids = sections.map((each) => (Array.isArray(each) ? each[1] : anchor(each, used)));
+    return `${location}#${ids[number]}`;
+  }
+
+  // A page, or the section of one: `page` is the page's number. An entry's sections are headings.
+  const item = (doc, page, section = -1) => ({ doc, page, section });
+
+  function titleOf({ doc, section }) {
+    if (section < 0) return doc.title;
+    const heading = doc.sections[section];
+    return typeof heading === "string" ? heading : heading[0];
+  }
+
+  const locationOf = ({ doc, section }) =>
+    section < 0 ? doc.location : sectionLocation(doc, section);
+
+  // Every page and section, each page before its sections.
+  function itemsOf(docs) {
+    const items = [], pages = new Map();
+    for (const doc of docs) {
+      const path = doc.location.split("#", 1)[0];
+      const page = pages.get(path) ?? items.length;
+      if (page === items.length) pages.set(path, page);
+      items.push(item(doc, page));
+      for (let i = 0; i < (doc.sections?.length ?? 0); i++) items.push(item(doc, page, i));
+    }
+    return items;
+  }
+
+  // ── the index ────────────────────────────────────────────────────────────────────────────────
+
+  // For each word the numbers of the items that have it, each with the best place it has there.
+  class Index {
+    constructor(docs) {
+      this.items = itemsOf(docs);
+      this.found = new Map();
+      this.whole = new Map();
+      this.heads = new Map();
+      this.items.forEach((each, number) => this.add(each, number));
+      this.sorted = [...this.found.keys()].sort();
+    }
+
+    add(each, number) {
+      if (each.section >= 0) {
+        this.head(titleOf(each), number);
+        return;
+      }
+      const { title, tags, question, text } = each.doc;
+      if (each.page === number) this.name(title, number, TITLE);
+      else this.head(title, number);
+      if (tags) for (const tag of tags) this.name(tag, number, ALIAS);
+      if (question) this.take(words(bare(question)), number, ANSWER);
+      if (text) this.take(words(bare(text)), number, question ? ANSWER : TEXT);
+    }
+
+    // A name is found in one piece too: "sync threads" as syncthreads.
+    name(html, number, place) {
+      const text = bare(html), cut = parts(text), key = cut.join("");
+      this.take(words(text), number, place);
+      if (cut.length > 1) this.take([key], number, place);
+      const known = this.whole.get(key);
+      if (known) known.push(number * 8 + place);
+      else this.whole.set(key, [number * 8 + place]);
+    }
+
+    // Many entries have the same headings.
+    head(html, number) {
+      let read = this.heads.get(html);
+      if (!read) this.heads.set(html, (read = words(bare(html))));
+      this.take(read, number, HEADING);
+    }
+
+    // Places come best first, so that the first one of an item is the one that stays.
+    take(list, number, place) {
+      for (const word of list) {
+        const postings = this.found.get(word);
+        if (!postings) this.found.set(word, [number * 8 + place]);
+        else if (postings[postings.length - 1] >> 3 !== number) postings.push(number * 8 + place);
+      }
+    }
+
+    from(word) {
+      let low = 0, high = this.sorted.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (this.sorted[middle] < word) low = middle + 1;
+        else high = middle;
+      }
+      return low;
+    }
+
+    *beginning(word) {
+      for (let i = this.from(word); this.sorted[i]?.startsWith(word); i++) yield this.sorted[i];
+    }
+
+    // What was typed, as the index has it: the word, its other number, words that begin so.
+    like(word, isOpen) {
+      const found = this.found.has(word) ? [[word, SAME]] : [];
+      for (const other of inflected(word)) {
+        if (this.found.has(other)) found.push([other, INFLECTED]);
+      }
+      if (!isOpen) return found;
+      for (const longer of this.beginning(word)) {
+        if (longer !== word) found.push([longer, (BEGUN * word.length) / longer.length]);
+      }
+      return found;
+    }
+
+    // Words that differ by a slip or two; the first letter is taken to be right.
+    near(word, isLast) {
+      const allowed = word.length < 4 ? 0 : word.length < 8 ? 1 : 2;
+      const isNear = (other) =>
+        Math.abs(other.length - word.length) <= allowed && slips(word, other) <= allowed;
+      const found = [];
+      for (const other of allowed ? this.beginning(word[0]) : []) {
+        const begun = isLast ? other.slice(0, word.length) : other;
+        if (isNear(other) || isNear(begun)) found.push([other, MISTYPED]);
+      }
+      return found;
+    }
+  }
+
+  // How many letters were left out, put in, changed or swapped with their neighbour.
+  function slips(one, other) {
+    let before = [], last = [], row = [...Array(other.length + 1).keys()];
+    for (let i = 1; i <= one.length; i++) {
+      [before, last, row] = [last, row, [i]];
+      for (let j = 1; j <= other.length; j++) {
+        const differs = one[i - 1] === other[j - 1] ? 0 : 1;
+        row[j] = Math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + differs);
+        const isSwapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+        if (isSwapped) row[j] = Math.min(row[j], before[j - 2] + 1);
+      }
+    }
+    return row[other.length];
+  }
+
+  // ── a query ──────────────────────────────────────────────────────────────────────────────────
+
+  // The words that count: little words do where there are no others.
+  function asked(query) {
+    const all = parts(spaced(query)).slice(0, MOST_WORDS);
+    const telling = all.filter((word) => !FEW.has(word));
+    return telling.length ? telling : all;
+  }
+
+  // What a query wants: each word as the index has it, and neighbours written as one.
+  // A wish says which words it satisfies, from `first` to `last`, and what was `found` for it.
+  function wishes(index, typed) {
+    const wishes = [];
+    for (let first = 0; first < typed.length; first++) {
+      for (let last = first; last < Math.min(typed.length, first + MOST_JOINED); last++) {
+        const word = typed.slice(first, last + 1).join("");
+        const isOpen = word.length > 2 || last === typed.length - 1;
+        wishes.push({ first, last, found: index.like(word, isOpen) });
+      }
+    }
+    return [...wishes, ...mistyped(index, typed, wishes)];
+  }
+
+  // A word that nothing was found for may be a slip.
+  function mistyped(index, typed, wishes) {
+    const isMet = (i) => wishes.some((w) => w.first <= i && i <= w.last && w.found.length);
+    return typed.flatMap((word, i) => {
+      if (isMet(i)) return [];
+      return [{ first: i, last: i, found: index.near(word, i === typed.length - 1) }];
+    });
+  }
+
+  const boost = ({ items }, number) => items[items[number].page].doc.boost ?? 1;
+
+  function named({ whole }, typed) {
+    const key = typed.join("");
+    return [key, ...inflected(key)].flatMap((each) => whole.get(each) ?? []);
+  }
+
+  // For each item that has one of the words, what each word is worth in it.
+  function worths(index, typed, wishes) {
+    const worths = new Map();
+    const raise = (number, first, last, worth) => {
+      const boosted = worth * boost(index, number);
+      let row = worths.get(number);
+      if (!row) worths.set(number, (row = Array(typed.length).fill(0)));
+      for (let i = first; i <= last; i++) row[i] = Math.max(row[i], boosted);
+    };
+    for (const { first, last, found } of wishes) {
+      for (const [word, quality] of found) {
+        for (const posting of index.found.get(word)) {
+          raise(posting >> 3, first, last, quality * WORTH[posting & 7]);
+        }
+      }
+    }
+    for (const posting of named(index, typed)) {
+      raise(posting >> 3, 0, typed.length - 1, (WHOLE * WORTH[posting & 7]) / WORTH[TITLE]);
+    }
+    return worths;
+  }
+
+  const total = (row) => row.reduce((sum, worth) => sum + worth, 0);
+
+  // Items by page, with the best that each word is worth in any of them.
+  function byPage({ items }, worths) {
+    const pages = new Map();
+    for (const [number, row] of worths) {
+      const { page } = items[number];
+      const known = pages.get(page);
+      if (!known) pages.set(page, { page, row: [...row], numbers: [number] });
+      else {
+        known.numbers.push(number);
+        row.forEach((worth, i) => { known.row[i] = Math.max(known.row[i], worth); });
+      }
+    }
+    return [...pages.values()];
+  }
+
+  // Those pages that have all words, or else most of them, best first.
+  function best({ items }, pages) {
+    const count = ({ row }) => row.filter(Boolean).length;
+    const most = pages.reduce((so, page) => Math.max(so, count(page)), 0);
+    return pages
+      .filter((page) => count(page) === most)
+      .map((page) => ({ ...page, score: total(page.row), length: items[page.page].doc.title.length }))
+      .sort((a, b) => b.score - a.score || a.length - b.length || a.page - b.page);
+  }
+
+  // ── results as the theme shows them ──────────────────────────────────────────────────────────
+
+  // What is marked: as typed where words of the index begin so, or else the word that was meant.
+  function marksOf(typed, wishes) {
+    return wishes.flatMap(({ first, last, found }) => {
+      if (!found.length) return [];
+      const word = typed.slice(first, last + 1).join("");
+      const isBegun = found.some(([each]) => each.startsWith(word));
+      const isOpen = word.length > 2 || last === typed.length - 1;
+      return [{ first, last, isOpen, word: isBegun ? word : found[0][0] }];
+    });
+  }
+
+  function marker(marks) {
+    const isMeant = (word) =>
+      marks.some((mark) => (mark.isOpen ? word.startsWith(mark.word) : word === mark.word));
+    const marked = (part) =>
+      /^[<&]/.test(part) || !words(spaced(part)).some(isMeant) ? part : `<mark>${part}</mark>`;
+    return (html) => html.replace(MARKABLE, marked);
+  }
+
+  // Of a long text, the two blocks that have what was looked for, or else the first.
+  function teaser(text, mark) {
+    const blocks = text.match(/<(p|pre|ul|ol)>[^]*?<\/\1>/g) ?? [text];
+    const marked = blocks.map(mark).filter((block, i) => block !== blocks[i]);
+    return (marked.length ? marked.slice(0, 2) : blocks.slice(0, 1)).join("");
+  }
+
+  // A question is shown where it has what was looked for: the answer alone would not tell why.
+  function question(doc, mark) {
+    const marked = mark(doc.question ?? "");
+    return marked === (doc.question ?? "") ? "" : `<p>${marked}</p>`;
+  }
+
+  function shown(item, row, terms, mark) {
+    const { doc, section } = item, isHeading = section >= 0;
+    return {
+      location: locationOf(item),
+      title: mark(titleOf(item)),
+      text: isHeading ? "" : question(doc, mark) + teaser(doc.text, mark),
+      ...(doc.tags && !isHeading && { tags: doc.tags.map(mark) }),
+      score: row ? total(row) : 0,
+      terms,
+    };
+  }
+
+  // A page with its sections, best first. The page itself is always among them.
+  function group({ items }, { page, numbers }, worths, terms, mark) {
+    return [...new Set([page, ...numbers])]
+      .map((number) => shown(items[number], worths.get(number), terms, mark))
+      .sort((a, b) => b.score - a.score);
+  }
+
+  // Which words a page has. Those it has stand in its address, and the page marks them too.
+  function termsOf({ row }, typed, marks) {
+    const own = (i) => marks.find(({ first, last }) => first === i && last === i)?.word;
+    return Object.fromEntries(typed.map((word, i) => [own(i) ?? word, row[i] > 0]));
+  }
+
+  // How the last word may go on, from the best page's name.
+  function suggestions({ items }, query, pages) {
+    const raw = query.split(/[\s-]+/).at(-1), last = parts(spaced(raw)).at(-1);
+    if (!last || !pages.length) return [];
+    const { title, tags = [] } = items[pages[0].page].doc;
+    const longer = words(bare([title, ...tags].join(" "))).find((word) => word.startsWith(last));
+    return longer ? [raw + longer.slice(last.length)] : [];
+  }
+
+  function search(index, query) {
+    const typed = asked(query);
+    const wanted = wishes(index, typed);
+    const found = worths(index, typed, wanted);
+    const pages = best(index, byPage(index, found));
+    const marks = marksOf(typed, wanted), marked = marker(marks);
+    const items = pages.map((page, i) => {
+      const terms = termsOf(page, typed, marks);
+      if (i < MOST_WHOLE) return group(index, page, found, terms, marked);
+      return [shown(index.items[page.page], page.row, terms, String)];
+    });
+    return { items, suggest: suggestions(index, query, pages) };
+  }
+
+  // ── messages ─────────────────────────────────────────────────────────────────────────────────
+
+  let index = null;
+
+  function answer({ type, data }) {
+    if (type === SETUP) {
+      index = new Index(data.docs);
+      return { type: READY };
+    }
+    return type === QUERY && index ? { type: RESULT, data: search(index, data) } : null;
+  }
+
+  addEventListener("message", ({ data }) => {
+    const reply = answer(data);
+    if (reply) postMessage(reply);
+  });
+})();
