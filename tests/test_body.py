@@ -143,7 +143,7 @@ def test_values_in_prose_are_found(text: str) -> None:
         ("a {{ x", ("e.md:1:3", "unclosed-value")),
         ("a {{ x\n}}", ("e.md:1:3", "unclosed-value")),
         ("a {{ }}", ("e.md:1:3", "value-syntax")),
-        ("a {{ {{ x }}", ("e.md:1:3", "value-syntax")),
+        ("a {{ {{ x }}", ("e.md:1:3", "unclosed-value")),
         ("a {{ `x` }}", ("e.md:1:3", "value-syntax")),
         ("a `b", ("e.md:1:3", "unclosed-code")),
         ("a ``b`", ("e.md:1:3", "unclosed-code")),

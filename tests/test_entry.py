@@ -325,6 +325,31 @@ def test_prose_that_is_plain_is_accepted(text: str) -> None:
     assert prose(text) == []
 
 
+@pytest.mark.parametrize(
+    ("written", "found", "hint"),
+    [
+        ("{{ t[k=1].c }", "1:7 unclosed-value", "write '{{ t[k=1].c }}'"),
+        ("{ t[k=1].c }}", "1:7 attribute-list", "write '{{ t[k=1].c }}' for a value"),
+        ("{{ a } and {{ b }}", "1:7 unclosed-value", "write '{{ a }}'"),
+        ("{{ }}", "1:7 value-syntax", ""),
+        ("{{ `a` }}", "1:7 value-syntax", ""),
+    ],
+)
+def test_a_mistyped_value_is_one_problem(written: str, found: str, hint: str) -> None:
+    """Its braces are told once, with what was meant, and not as an attribute list besides."""
+    assert prose(f"It is {written} so.\n") == [found]
+    problems = parse("warp", source(f"---\n{FRONT}---\nIt is {written} so.\n{BODY}")).problems
+    assert hint in problems[0].hint
+
+
+@pytest.mark.parametrize("key", ["term", "question", "experiments", "claims", "sources", "byline"])
+def test_a_mistyped_key_is_one_problem(key: str) -> None:
+    """What rests on a key is judged as if it had been typed right."""
+    line = FRONT.split("\n").index(next(x for x in FRONT.split("\n") if x.startswith(key))) + 2
+    assert faults(FRONT.replace(f"{key}:", f"{key}x:")) == [f"{line}:1 entry-field"]
+    assert faults(FRONT.replace("    quotes:", "    quote:")) == ["15:5 entry-field"]
+
+
 def test_an_answer_that_says_always_rests_on_something() -> None:
     """An answer's "always" needs claims or sources behind it; the page stays readable."""
     front = FRONT.replace("It is a group", "It is always a group")

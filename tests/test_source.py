@@ -16,6 +16,7 @@ from measured_glossary.source import (
     Source,
     canonical_json,
     decode,
+    mended,
     parse_json,
     parse_yaml,
     path_problem,
@@ -295,7 +296,7 @@ class _Outer(BaseModel):
 
 def test_all_faults_come_with_their_places() -> None:
     """A missing key, an unknown key and a wrong kind are reported together."""
-    located = parse_yaml(text_source("trem: x\nparts:\n  - name: [a]\n  - nam: b\n")).value
+    located = parse_yaml(text_source("zzz: x\nparts:\n  - name: [a]\n  - xyz: b\n")).value
     assert located is not None
     checked = validate(_Outer, located, code="entry-field")
     assert sorted(faults(checked)) == [
@@ -305,7 +306,34 @@ def test_all_faults_come_with_their_places() -> None:
         ("a.yml:4:5", "entry-field"),
         ("a.yml:4:5", "entry-field"),
     ]
-    assert "did you mean 'term'?" in [problem.hint for problem in checked.problems]
+    assert "remove it; the keys are parts, term" in [each.hint for each in checked.problems]
+
+
+def test_a_mistyped_key_is_one_problem() -> None:
+    """At any depth it is read as it is meant: that the right one is missing is not told too."""
+    located = parse_yaml(text_source("trem: [x]\nprats:\n  - nam: b\n    names: c\n")).value
+    assert located is not None
+    told = [(str(p.place), p.message, p.hint) for p in validate(_Outer, located, code="x").problems]
+    assert told == [
+        ("a.yml:1:1", "'trem' is not a key used here", "did you mean 'term'?"),
+        ("a.yml:2:1", "'prats' is not a key used here", "did you mean 'parts'?"),
+        ("a.yml:3:5", "'parts.0.nam' is not a key used here", "did you mean 'name'?"),
+        ("a.yml:1:1", "term: Input should be a valid string, found ['x']", ""),
+        ("a.yml:4:5", "'parts.0.names' is not a key used here", "did you mean 'name'?"),
+    ]
+    assert mended(_Outer, located).data == {"term": ["x"], "parts": [{"name": "b", "names": "c"}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("a:\n\tb: c\n", "a.yml:2:1"), ("a: b\n  \tc: d\n", ""), ("- a\n\t- b: {\n", "a.yml:2:1")],
+)
+def test_a_tab_is_told_as_a_tab(text: str, place: str) -> None:
+    """YAML's own words for it name no tab; the hint says what to type instead."""
+    problems = parse_yaml(text_source(text)).problems
+    if place:
+        assert [(str(p.place), p.hint) for p in problems] == [(place, "indent with blanks")]
+    assert all("tab" in problem.message for problem in problems)
 
 
 def test_a_part_without_a_place_has_the_one_around_it() -> None:

@@ -76,7 +76,7 @@ UNBACKED = [
 
 @pytest.mark.parametrize(("body", "said"), UNBACKED)
 def test_what_nobody_measured_is_found_with_its_words(body: str, said: str) -> None:
-    """Sentences with "always", "never", their kin and typed ratios are problems where nothing backs them."""
+    """Words such as "always" and typed ratios are problems where nothing backs them."""
     assert words(body) == [said]
     assert {each.split()[1] for each in found(body)} == {"unbacked-word"}
 

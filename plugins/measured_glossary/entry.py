@@ -30,7 +30,7 @@ from measured_glossary.body import Piece, pieces
 from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.prose import Quotable, byline_in
 from measured_glossary.scan import Lines, Markup, scan
-from measured_glossary.source import Located, Source, parse_yaml, validate
+from measured_glossary.source import Located, Source, mended, parse_yaml, validate
 
 PENDING = "pending"
 UNCHECKED = "not checked against the source"
@@ -336,7 +336,8 @@ def parse(id: str, source: Source) -> Checked[Entry]:
     inner = pieces(source, body, first_line)
     lines = Lines(source.file, body, first_line)
     problems += [*parsed.problems, *(front.problems if front else ()), *inner.problems]
-    problems += _prose_problems(scan(body), lines, located)
+    meant = mended(FrontMatter, located) if located else None
+    problems += _prose_problems(scan(body), lines, meant)
     found = tuple(sorted(set(problems)))
     is_readable = all(problem.code in _READABLE for problem in found)
     if not is_readable or not front or not front.value or not located or inner.value is None:

@@ -91,7 +91,9 @@ def _markup_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:
         yield _problem(lines.at(found.start()), "raw-html", f"{_short(rest)!r} is HTML", _CODE)
     for found in _ATTRIBUTES.finditer(plain):
         message = f"{found.group()!r} is read as an attribute list"
-        yield _problem(lines.at(found.start()), "attribute-list", message, _BRACE)
+        is_value = plain[found.end() :].startswith("}")
+        hint = f"write '{{{found.group()}}}' for a value" if is_value else _BRACE
+        yield _problem(lines.at(found.start()), "attribute-list", message, hint)
     for found in _TOP_HEADING.finditer(plain):
         place = lines.at(found.end() - 1)
         message = "a heading of the first level: the page's title is the question"

@@ -476,20 +476,33 @@ class _Spans:
 
     def _value(self, start: int, end: int) -> int:
         close = self._closing_braces(end)
-        if close < 0:
+        again = self.text.find("{{", end, close) if close >= 0 else -1
+        if close < 0 or again >= 0:
+            return self._unclosed(start, end, again)
+        expression = self.text[end:close]
+        if not expression.strip() or re.search(r"`|<!--", expression):
+            message = f"{_short(expression.strip())!r} is no expression"
+            hint = "write '{{ table[key=1].column }}', or '\\{{' to print two braces"
+            self.found.fault(start, "value-syntax", message, hint)
+            return self.found.region("escape", start, close + 2)
+        return self.found.region("value", start, close + 2)
+
+    def _unclosed(self, start: int, end: int, again: int) -> int:
+        """Say that a value has no end before another begins, or the line ends."""
+        limit = again if again >= 0 else self.unclosed_until
+        brace = self.text.find("}", end, limit)
+        if brace < 0:
             message, hint = (
                 "'{{' is not closed on its line",
                 "write '{{ … }}', or '\\{{' to print it",
             )
             self.found.fault(start, "unclosed-value", message, hint)
             return end
-        expression = self.text[end:close]
-        if not expression.strip() or re.search(r"`|<!--|\{\{", expression):
-            message = f"{_short(expression.strip())!r} is no expression"
-            hint = "write '{{ table[key=1].column }}', or '\\{{' to print two braces"
-            self.found.fault(start, "value-syntax", message, hint)
-            return close + 2
-        return self.found.region("value", start, close + 2)
+        written = self.text[start : brace + 1]
+        message = f"{_short(written)!r} is closed by one brace"
+        self.found.fault(start, "unclosed-value", message, f"write '{_short(written)}}}'")
+        # What is wrong with it has been said: its braces are no attribute list.
+        return self.found.region("escape", start, brace + 1)
 
     def _closing_braces(self, at: int) -> int:
         """Give the offset of the next `}}` of the line, or -1."""

@@ -7,6 +7,7 @@ a record or a registry is.
 
 from __future__ import annotations
 
+import copy
 import difflib
 import hashlib
 import json
@@ -14,7 +15,7 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -193,13 +194,17 @@ def parse_yaml(source: Source, text: str | None = None, *, first_line: int = 1) 
     except yaml.YAMLError as bad_syntax:
         mark = getattr(bad_syntax, "problem_mark", None)
         message = getattr(bad_syntax, "problem", None) or str(bad_syntax)
-        code = "yaml-syntax"
-        hint = "quote a text that has ': ' or '#' in it, or that begins with a sign"
+        code, hint = "yaml-syntax", _QUOTE_IT
+        if mark and "\t" in text.split("\n")[mark.line : mark.line + 1][0][: mark.column + 1]:
+            message, hint = "a tab stands where YAML takes blanks only", "indent with blanks"
     line, column = _inside(text, mark) if mark else (0, 0)
     place = Place(source.file, line + first_line, column + 1)
     return Checked(
         value=None, problems=(Problem(place=place, code=code, message=message, hint=hint),)
     )
+
+
+_QUOTE_IT = "quote a text that has ': ' or '#' in it, or that begins with a sign"
 
 
 def _inside(text: str, mark: yaml.Mark) -> tuple[int, int]:
@@ -372,8 +377,23 @@ def validate(model: type[Model], located: Located, *, code: str) -> Checked[Mode
     try:
         return Checked(value=model.model_validate(located.data))
     except ValidationError as error:
-        found = [_field_problem(model, located, fault, code) for fault in error.errors()]
-        return Checked(value=None, problems=tuple(found))
+        faults = error.errors()
+    problems = [_field_problem(model, located, fault, code) for fault in faults]
+    if mistyped := _mistyped(model, located.data, faults):
+        # Read on as if the keys were right: what lacks them now is no fault of its own.
+        kept = [p for f, p in zip(faults, problems, strict=True) if tuple(f["loc"]) in mistyped]
+        problems = [*kept, *validate(model, _renamed(located, mistyped), code=code).problems]
+    return Checked(value=None, problems=tuple(problems))
+
+
+def mended(model: type[BaseModel], located: Located) -> Located:
+    """Give the data with its mistyped keys read as they are meant, each part at its place."""
+    try:
+        model.model_validate(located.data)
+    except ValidationError as error:
+        if mistyped := _mistyped(model, located.data, error.errors()):
+            return mended(model, _renamed(located, mistyped))
+    return located
 
 
 def _field_problem(model: type[BaseModel], located: Located, fault: Any, code: str) -> Problem:
@@ -383,20 +403,73 @@ def _field_problem(model: type[BaseModel], located: Located, fault: Any, code: s
     if kind == "missing":
         message, hint = f"{name!r} is missing", f"add a line '{loc[-1]}: …'"
     elif kind == "extra_forbidden":
-        message, hint = f"{name!r} is not a key used here", _near(model, str(loc[-1]), loc)
+        message, hint = f"{name!r} is not a key used here", _near(str(loc[-1]), _keys(model, loc))
     else:
         message = f"{name}: {message.removeprefix('Value error, ')}, found {_short(fault['input'])}"
     return Problem(place=located.place(loc), code=code, message=message, hint=hint)
 
 
-def _near(model: type[BaseModel], key: str, loc: Loc) -> str:
-    names = sorted(f.alias or n for n, f in model.model_fields.items()) if len(loc) == 1 else []
-    close = difflib.get_close_matches(key, names, n=1)
-    return (
-        f"did you mean {close[0]!r}?"
-        if close
-        else "remove it" + (f"; the keys are {', '.join(names)}" if names else "")
-    )
+def _near(key: str, keys: Collection[str]) -> str:
+    close = difflib.get_close_matches(key, keys, n=1)
+    there = f"; the keys are {', '.join(sorted(keys))}" if keys else ""
+    return f"did you mean {close[0]!r}?" if close else f"remove it{there}"
+
+
+def _mistyped(model: type[BaseModel], data: Any, faults: Sequence[Any]) -> dict[Loc, str]:
+    """Give the unknown keys that look like a known one which is absent, and that one."""
+    found: dict[Loc, str] = {}
+    for loc in (tuple(fault["loc"]) for fault in faults if fault["type"] == "extra_forbidden"):
+        beside = _at(data, loc[:-1])
+        taken = {name for other, name in found.items() if other[:-1] == loc[:-1]}
+        absent = _keys(model, loc) - taken - set(beside if isinstance(beside, dict) else ())
+        close = difflib.get_close_matches(str(loc[-1]), absent, n=1)
+        if close and isinstance(beside, dict):
+            found[loc] = close[0]
+    return found
+
+
+def _keys(model: type[BaseModel], loc: Loc) -> set[str]:
+    """Give the keys that may stand beside the one at `loc`, as far as the schema tells."""
+    schema = node = model.model_json_schema()
+    for part in loc[:-1]:
+        node = _resolved(schema, node)
+        inner = node.get("properties", {}).get(part) or node.get("additionalProperties")
+        inner = node.get("items") if isinstance(part, int) else inner
+        node = inner if isinstance(inner, dict) else {}
+    return set(_resolved(schema, node).get("properties", ()))
+
+
+def _resolved(schema: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
+    for option in (node, *node.get("anyOf", ())):
+        if "$ref" in option:
+            found: dict[str, Any] = schema["$defs"][option["$ref"].rpartition("/")[2]]
+            return found
+    return node
+
+
+def _at(data: Any, loc: Loc) -> Any:
+    for part in loc:
+        inside = (isinstance(data, dict) and part in data) or (
+            isinstance(data, list) and isinstance(part, int)
+        )
+        data = data[part] if inside else None
+    return data
+
+
+def _renamed(located: Located, mistyped: Mapping[Loc, str]) -> Located:
+    """Give the same data with keys renamed; each part keeps its place."""
+    data = copy.deepcopy(located.data)
+    for loc, name in mistyped.items():
+        beside = _at(data, loc[:-1])
+        beside[name] = beside.pop(loc[-1])
+    places = dict(located.places)
+    for loc, name in mistyped.items():
+        places |= {
+            (*loc[:-1], name, *part[len(loc) :]): place
+            for part, place in located.places.items()
+            if part[: len(loc)] == loc
+        }
+    return Located(data, places)
 
 
 def _short(value: Any) -> str:
