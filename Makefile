@@ -21,6 +21,7 @@ preview: $(STAMPS)/site ## Build the site with its drafts into preview/, then sh
 	OFFLINE=true $(BIN)/glossary preview
 	$(BIN)/glossary status
 
+test: export GLOSSARY_REQUIRE_ZENSICAL := 1
 test: $(STAMPS)/test $(STAMPS)/browser ## Run the tests; ARGS="-k name" narrows them
 	$(if $(ARGS),,$(BIN)/python -O -m pytest --quiet tests/trust)
 	GLOSSARY_BROWSER="$$(cat $(STAMPS)/browser)" GLOSSARY_AXE="$$(bash ci/axe.sh .cache)" \

@@ -441,7 +441,7 @@ def test_a_root_may_be_relative(site: Site, run: Run, monkeypatch: pytest.Monkey
     assert run("check", "--root", "site").status == 0
     assert run("preview", "--root", "site").status == 0
     assert run("export", "out", "--root", "site").status == 0
-    assert (site.root.parent / "out" / "glossary" / "index.md").is_file()
+    assert (site.root.parent / "out" / "docs" / "glossary" / "index.md").is_file()
     site.write("glossary/broken/entry.md", "nothing\n")
     assert run("check", "--root", "site").out.startswith("glossary/broken/entry.md:1:1: ")
 
@@ -455,7 +455,7 @@ def test_an_export_builds_without_the_plugin(site: Site, run: Run) -> None:
     done = run("export", "out")
     assert done.status == 0
     assert "with 1 published entry to out\n" in done.out
-    site.write("plain.yml", "site_name: Plain\nstrict: true\ndocs_dir: out\ntheme: mkdocs\n")
+    site.write("plain.yml", "site_name: Plain\nstrict: true\ndocs_dir: out/docs\ntheme: mkdocs\n")
     config = load_config(str(site.root / "plain.yml"), site_dir=str(site.root / "plain"))
     build_site(config)
     page = (site.root / "plain/glossary/warp/index.html").read_text(encoding="utf-8")
@@ -466,7 +466,7 @@ def test_an_export_builds_without_the_plugin(site: Site, run: Run) -> None:
 def test_an_export_holds_no_draft(site: Site, run: Run) -> None:
     """What is not published is not written anywhere."""
     assert run("export", "out").status == 0
-    texts = [p.read_bytes() for p in (site.root / "out" / "glossary").rglob("*") if p.is_file()]
+    texts = [p.read_bytes() for p in (site.root / "out").rglob("*") if p.is_file()]
     assert texts
     assert not any(b"Every block is cut" in text for text in texts)
 

@@ -14,10 +14,15 @@ _INDEX = "index.md"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """A site's address with its path; `has_folders` says that pages are called by their folder."""
+    """A site's address with its path.
+
+    `has_folders` says that pages are called by their folder, `has_sources` that the Markdown of a
+    page stands beside it.
+    """
 
     base: str
     has_folders: bool = True
+    has_sources: bool = True
 
     def page(self, uri: str) -> str:
         """Give the address of a page, named by its Markdown file below the site's sources."""
@@ -25,6 +30,10 @@ class Address:
         if not self.has_folders:
             return self.file(f"{uri.removesuffix('.md')}.html")
         return self.file(folder if is_index else f"{uri.removesuffix('.md')}/")
+
+    def source(self, uri: str) -> str:
+        """Give the address of a page's Markdown, or nothing where it is not published."""
+        return self.file(uri) if self.has_sources else ""
 
     def file(self, uri: str) -> str:
         """Give the address of a file that is not turned into a page."""

@@ -26,6 +26,7 @@ from measured_glossary import (
     cli_trust,
     explain,
     export,
+    path,
     pipeline,
     scaffold,
     status,
@@ -40,6 +41,7 @@ from measured_glossary.source import Source
 
 Command = Callable[[argparse.Namespace], int]
 
+SCHEMAS = {"entry": json_schema, "path": path.json_schema}
 INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
 
 DESCRIPTION = """\
@@ -106,6 +108,7 @@ def _add_writing(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     made = add_command(commands, "explain", run_explain, "explain a problem's code")
     made.add_argument("code", nargs="?", help="without one, the codes are listed")
     made = add_command(commands, "schema", run_schema, "print the JSON Schema of front matter")
+    made.add_argument("of", nargs="?", choices=tuple(SCHEMAS), default="entry", help="of what")
     made = add_command(
         commands, "preview", run_preview, "build the site with drafts, into preview/"
     )
@@ -122,7 +125,9 @@ def _add_measuring(commands: argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def _add_publishing(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    made = add_command(commands, "export", run_export, "write the published pages as Markdown")
+    made = add_command(
+        commands, "export", run_export, "write the site as Markdown, for Zensical and others"
+    )
     made.add_argument("folder", help="a new or empty folder").complete = shtab.DIRECTORY  # type: ignore[attr-defined]
 
 
@@ -230,8 +235,8 @@ def run_explain(arguments: argparse.Namespace) -> int:
 
 
 def run_schema(arguments: argparse.Namespace) -> int:
-    """Print the JSON Schema that lets editors complete and check front matter."""
-    print(json.dumps(json_schema(), indent=2))
+    """Print the JSON Schema that lets editors complete and check front matter or a study path."""
+    print(json.dumps(SCHEMAS[arguments.of](), indent=2))
     return 0
 
 
@@ -284,19 +289,27 @@ def run_status(arguments: argparse.Namespace) -> int:
 
 
 def run_export(arguments: argparse.Namespace) -> int:
-    """Write the published pages as plain Markdown."""
-    glossary = _glossary(arguments.root, "recorded")
+    """Write the published site as a project that needs no plugin."""
+    root: Path = arguments.root
+    title = getattr(read_project(root).value, "title", "")
+    settings = export.read_settings(root, title, os.environ)
+    glossary = _glossary(root, "recorded", docs=settings.docs_dir)
     pipeline.refuse_wrong_evidence(glossary)
-    if faults := website.reference_faults(glossary, arguments.root / "docs"):
+    if faults := website.reference_faults(glossary, root / settings.docs_dir):
         raise Refused(faults)
-    written = export.write(glossary, Path(arguments.folder), arguments.root / "docs")
+    written = export.write(
+        export.Site(glossary=glossary, settings=settings), Path(arguments.folder)
+    )
     entries = _counted(len(glossary.published()), "published entry")
     print(f"wrote {_counted(len(written), 'file')} with {entries} to {arguments.folder}")
+    for left in settings.left_out():
+        print(f"left out, since only MkDocs runs it: {left}", file=sys.stderr)
     return 0
 
 
-def _glossary(root: Path, how: Measure) -> pipeline.Glossary:
+def _glossary(root: Path, how: Measure, docs: str = "docs") -> pipeline.Glossary:
     settings = pipeline.settings_for(root, how, os.environ, Progress(sys.stderr))
+    settings = replace(settings, docs=docs)
     return pipeline.build(root, settings, datetime.datetime.now(datetime.UTC).date())
 
 

@@ -47,7 +47,7 @@ from measured_glossary.trust.signoff import Evidence, Signoff
 from measured_glossary.trust.statement import manifest_of, namespace, subjects
 
 SOON_DAYS = 60
-THEMES = ("material", "mkdocs")
+THEMES = ("material", "mkdocs", "zensical")
 
 
 def today() -> datetime.date:
@@ -265,7 +265,7 @@ def run_audit(arguments: argparse.Namespace) -> int:
 
 
 def _theme_folders() -> Iterator[Path]:
-    """Give the folders whose texts stand in every site that MkDocs and Material build."""
+    """Give the folders whose texts stand in every site that MkDocs, Material or Zensical build."""
     for name in THEMES:
         try:
             yield Path(str(resources.files(name)))

@@ -126,7 +126,7 @@ class EntryData(_Part):
     reviews: tuple[SignedBy, ...]
     checks: tuple[SignedBy, ...]
     manifest: str = Field(description="SHA-256 of the list of files that these people signed.")
-    markdown: str = Field(description="The address of the page as Markdown.")
+    markdown: str = Field(description="The address of the page as Markdown, if it is published.")
     card: str = Field(description="The address of a picture of 1200 by 630 for links to the page.")
 
 
@@ -176,7 +176,7 @@ def _entry_data(entry: Published, public: Public) -> EntryData:
         reviews=_signed(entry.reviews),
         checks=_signed(entry.checks),
         manifest=entry.manifest,
-        markdown=public.address.file(page),
+        markdown=public.address.source(page),
         card=public.address.file(CARD.format(entry.id)),
     )
 
@@ -193,7 +193,7 @@ def _text(data: Any) -> str:
 
 
 def llms(public: Public) -> str:
-    """Give `llms.txt`: what this is, and each entry's Markdown with its answer."""
+    """Give `llms.txt`: what this is, and each entry's Markdown, or its page, with its answer."""
     lines = [
         f"# {public.title}",
         "",
@@ -216,4 +216,6 @@ def llms(public: Public) -> str:
 
 
 def _llms_line(entry: Published, public: Public) -> str:
-    return f"- [{entry.term}]({public.address.file(ENTRY.format(entry.id))}): {entry.answer}"
+    page = ENTRY.format(entry.id)
+    url = public.address.source(page) or public.address.page(page)
+    return f"- [{entry.term}]({url}): {entry.answer}"

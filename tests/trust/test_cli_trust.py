@@ -588,8 +588,8 @@ def test_an_export_passes_the_audit_and_a_leak_does_not(place: Place, tmp_path: 
     """What `export` writes is audited as a site is, whatever generator comes after."""
     with_draft(place)
     (place.root / "docs").mkdir()
-    tree = tmp_path / "tree"
-    place.run("export", str(tree))
+    place.run("export", str(tmp_path / "exported"))
+    tree = tmp_path / "exported" / "docs"
     assert "1 published" in place.run("audit", str(tree))
     (tree / "feed.xml.gz").write_bytes(gzip.compress(b"<item>prosecanary</item>"))
     assert "audit-leak" in place.run("audit", str(tree), expect=1)
