@@ -110,7 +110,7 @@ def test_a_new_entry_wants_a_record_and_signatures(begun: Site, run: Run) -> Non
     ]
     assert "2 entries checked, 1 problem\n" in done.err
     told = run("status", "--root", str(begun.root)).out
-    assert "name the author in glossary/warp/entry.md, written_by:" in told
+    assert "write your id behind 'written_by:' in glossary/warp/entry.md" in told
     assert "2 entries: 2 draft\n" in told
 
 

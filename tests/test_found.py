@@ -213,13 +213,17 @@ def test_a_card_has_the_size_that_is_told() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 100])
 def test_the_graph_gives_each_term_a_row(count: int) -> None:
-    """From one term to a hundred no two labels stand on one line, and each pair has one arc."""
-    nodes = [graph.Node(name=f"t{i}", area=f"Area {i % 3}") for i in range(count)]
+    """From one term to a hundred no two labels stand on one line, and each pair one arc.
+
+    Each end of it has the arc once more, to show it when it is pointed at.
+    """
+    nodes = [graph.Node(name=f"t{i}", area=f"Area {i % 3}", url=f"t{i}/") for i in range(count)]
     pairs = [(f"t{i}", f"t{i + 1}") for i in range(count - 1)]
     made = str(graph.draw(nodes, pairs))
-    rows = re.findall(r'<text class="mg-\w+" x="\d+" y="(\d+)"', made)
+    rows = re.findall(r'<text [^>]*y="(\d+)"', made)
     assert len(rows) == len(set(rows)) == count + len({node.area for node in nodes})
-    assert made.count("<path") == len(pairs)
+    assert made.count("<path class") == len(pairs)
+    assert made.count("<path d") == 2 * len(pairs)
 
 
 def test_neighbours_say_what_the_graph_shows() -> None:

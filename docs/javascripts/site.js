@@ -2,12 +2,15 @@
 //
 // It wraps the copy button of each block of code in a landmark of its own: ten landmarks without a
 // name tell a screen reader's user nothing, so they stop being landmarks. And it lets a wide table
-// scroll in a box that no key reaches: the box takes the focus, so that the arrow keys scroll it.
+// scroll in a box that no key reaches: the box takes the focus, so that the arrow keys scroll it, and
+// says what it is.
 new MutationObserver(() => {
   for (const wrapper of document.querySelectorAll("nav.md-code__nav:not([role])")) {
     wrapper.setAttribute("role", "none");
   }
   for (const box of document.querySelectorAll(".md-typeset__scrollwrap:not([tabindex])")) {
     box.tabIndex = 0;
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", "Table");
   }
 }).observe(document.documentElement, { childList: true, subtree: true });

@@ -13,7 +13,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from measured_glossary.cells import Shown, cell, heading
+from measured_glossary.cells import Shown, case, cell, heading
 from measured_glossary.compare import Verdict, judge, overall
 from measured_glossary.lab.study import Study
 from measured_glossary.lab.table import Cell, Column, Table
@@ -80,7 +80,8 @@ def _key(table: Table, row: dict[str, Cell]) -> tuple[Cell, ...]:
 
 
 def _of_row(table: Table, tables: Sequence[Table], key: tuple[Cell, ...]) -> Iterator[Line]:
-    names = tuple(cell(column, value) for column, value in zip(table.key, key, strict=True))
+    named = zip(table.key, key, strict=True)
+    names = case(table, {column.name: value for column, value in named})
     rows = [next((row for row in t.rows if _key(table, row) == key), None) for t in tables]
     for column in table.columns:
         pairs = [_value(t, row, column) for t, row in zip(tables, rows, strict=True)]

@@ -31,23 +31,74 @@ class Shown:
     is_unbroken: bool = False
 
 
+ABSENT = Shown(main="–")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """A table as printed; the first `keys` cells of a line are its heading."""
+    """A table as printed; the first `keys` cells of a line are its heading.
+
+    `over` stands above the other headings, where what the cells hold is not said by each of them.
+    """
 
     heads: tuple[Shown, ...]
     lines: tuple[tuple[Shown, ...], ...]
     keys: int
+    over: str = ""
 
 
 def grid(table: Table, columns: Sequence[Column]) -> Grid:
-    """Set the key and the chosen columns of a table in print."""
-    chosen = (*table.key, *columns)
+    """Set the key and the chosen columns of a table in print, as its kind is read best."""
+    if table.kind == "sanitizer":
+        return _watched(table)
+    if table.kind == "static" and len(table.key) == 2 and len(columns) == 1:
+        return _crossed(table, columns[0])
     return Grid(
-        heads=tuple(heading(column) for column in chosen),
-        lines=tuple(tuple(cell(c, row.get(c.name)) for c in chosen) for row in table.rows),
+        heads=tuple(heading(column) for column in (*table.key, *columns)),
+        lines=tuple(
+            (*case(table, row), *(cell(c, row.get(c.name)) for c in columns)) for row in table.rows
+        ),
         keys=len(table.key),
     )
+
+
+def _watched(table: Table) -> Grid:
+    """Set what a tool said: verdict, counts and reason in one cell, in the words of every page."""
+    return Grid(
+        heads=(*(heading(column) for column in table.key), Shown(main="Verdict")),
+        lines=tuple((*case(table, row), verdict(row)) for row in table.rows),
+        keys=len(table.key),
+    )
+
+
+def _crossed(table: Table, column: Column) -> Grid:
+    """Set one number of two keys crosswise: the first key down, the second across."""
+    down, across = table.key
+    found = {(row[down.name], row[across.name]): cell(column, row[column.name])
+             for row in table.rows}  # fmt: skip
+    names = dict.fromkeys(key for _, key in found)
+    lines = dict.fromkeys(key for key, _ in found)
+    return Grid(
+        heads=(heading(down), *(cell(across, name) for name in names)),
+        lines=tuple(
+            (cell(down, line), *(found.get((line, name), ABSENT) for name in names))
+            for line in lines
+        ),
+        keys=1,
+        over=f"{column.label}, by {across.label[:1].lower()}{across.label[1:]}",
+    )
+
+
+def case(table: Table, row: Mapping[str, Cell]) -> tuple[Shown, ...]:
+    """Give the cells that name a row.
+
+    Cases are named by words of Python, whose underscores are spaces in print; in machine code a
+    name is a symbol and stays as it is.
+    """
+    cells = (cell(column, row.get(column.name)) for column in table.key)
+    if table.kind not in ("outcome", "sanitizer"):
+        return tuple(cells)
+    return tuple(replace(shown, main=shown.main.replace("_", " ")) for shown in cells)
 
 
 def heading(column: Column) -> Shown:

@@ -15,9 +15,9 @@ from markupsafe import Markup
 from measured_glossary.markup import inert
 
 # Across, everything is in per cent of the width, so that text keeps its size on every screen.
-LEFT, RIGHT = 15.0, 97.0
+LEFT, RIGHT = 15.0, 93.0
 # Down, everything is in pixels.
-LANE, GAP, LEGEND, AXIS = 20, 8, 22, 38
+LANE, GAP, LEGEND, AXIS = 20, 8, 22, 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +59,9 @@ def draw(chart: Chart, *, ident: str) -> Markup:
     parts = [
         _opening(chart, ident, bottom + AXIS),
         *_legend(chart.series),
-        *_grid(scale, top, bottom),
+        *_axes(scale, top, bottom),
         *(_row(row, scale, top + step * i) for i, row in enumerate(chart.rows)),
-        _text(f"{LEFT}%", bottom + 33, chart.axis, quiet=True),
+        _text(f"{LEFT}%", bottom + 35, chart.axis, quiet=True),
         _text("0", top - 6, chart.key, quiet=True),
         Markup("</svg>"),
     ]
@@ -120,16 +120,21 @@ def _legend(series: Sequence[str]) -> list[Markup]:
     return parts
 
 
-def _grid(scale: _Scale, top: int, bottom: int) -> list[Markup]:
-    parts = []
+def _axes(scale: _Scale, top: int, bottom: int) -> list[Markup]:
+    """Give the line at zero and the scale: no line runs behind the words beside the marks."""
+    first, *others = [scale.x(tick) for tick in scale.ticks()]
+    parts = [_line(first, first, top, bottom), _line(first, others[-1], bottom, bottom)]
+    parts += [_line(x, x, bottom, bottom + 4) for x in (first, *others)]
     for tick in scale.ticks():
-        line = Markup(
-            '<line x1="{x}" x2="{x}" y1="{top}" y2="{bottom}" stroke="currentColor" '
-            'stroke-opacity="{opacity}"/>'
-        ).format(x=scale.x(tick), top=top, bottom=bottom, opacity="0.2" if tick else "0.6")
-        anchor = "end" if tick == scale.ticks()[-1] else "middle"
-        parts += [line, _text(scale.x(tick), bottom + 15, _number(tick), anchor, quiet=True)]
+        parts.append(_text(scale.x(tick), bottom + 17, _number(tick), "middle", quiet=True))
     return parts
+
+
+def _line(left: str, right: str, top: int, bottom: int) -> Markup:
+    return Markup(
+        '<line x1="{left}" x2="{right}" y1="{top}" y2="{bottom}" stroke="currentColor" '
+        'stroke-opacity="0.6"/>'
+    ).format(left=left, right=right, top=top, bottom=bottom)
 
 
 def _number(value: float) -> str:

@@ -22,6 +22,7 @@ _INSIDE = r"[&<>\"`*_\[\]{}|~^=+\\$@#]|:(?=\S)|(?<=www)\."
 # What they read as syntax at its start: lists, headings, quotes, rules, admonitions, blocks.
 _START = r"\A[!-/:-@\[-`{-~]|(?<=\A\d)[.)]|(?<=\A\d\d)[.)]"
 _SPECIAL = re.compile(f"{_INSIDE}|{_START}")
+_WHOLE = re.compile(r"(\d{4}-\d\d-\d\d|\d+(?:\.\d+)? %)")
 _CODE_SPAN = re.compile(r"(`+)(.+?)\1")
 
 _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
@@ -55,6 +56,12 @@ def prose(text: str) -> Markup:
         parts += [_spaced(text[position : span.start()]), code(span.group(2))]
         position = span.end()
     return Markup("").join([*parts, _spaced(text[position:])])
+
+
+def unbroken(text: str) -> Markup:
+    """Give text as `inert` does, with dates and per cents that no line end tears apart."""
+    wrapped = r'<span class="mg-unbroken">\1</span>'
+    return Markup(_WHOLE.sub(wrapped, str(inert(text))))  # noqa: S704 - digits, a dash, a sign
 
 
 def _spaced(text: str) -> Markup:
@@ -106,6 +113,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(code=code, prose=prose, href=href, count=count, plain=plain)
+    made.filters.update(unbroken=unbroken)
     return made
 
 

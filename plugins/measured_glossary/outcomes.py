@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from measured_glossary.asked import Asked, Plain, declared_table, refuse, study_of
-from measured_glossary.cells import Shown, cell, heading, verdict
+from measured_glossary.cells import ABSENT, Shown, case, cell, heading, verdict
 from measured_glossary.lab.record import Finding
 from measured_glossary.lab.sanitizer import Verdict
 from measured_glossary.lab.table import VERDICTS, Cell, Column, Table, TableKind, pairs, shown
@@ -21,7 +21,6 @@ from measured_glossary.problem import Checked
 from measured_glossary.readings import Reading, readings
 
 TOOL = "tool"  # the column that a sanitizer probe's key has beside its author's
-_ABSENT = Shown(main="–")
 Row = Mapping[str, Cell]
 
 
@@ -92,8 +91,8 @@ def outcomes(asked: Asked) -> Checked[str]:
 def _line(
     table: Table, sides: Sequence[_Side], key: tuple[Cell, ...]
 ) -> tuple[list[Shown], list[Shown]]:
-    names = [cell(column, value) for column, value in zip(table.key, key, strict=True)]
-    return names, [shown for side in sides for shown in side.cells(key)]
+    row = {column.name: value for column, value in zip(table.key, key, strict=True)}
+    return [*case(table, row)], [shown for side in sides for shown in side.cells(key)]
 
 
 def _matrix(asked: Asked) -> Checked[_Matrix]:
@@ -171,7 +170,7 @@ class _Side:
         """Give this part's cells of one case."""
         row = self.rows.get(key)
         if row is None:
-            return (Shown(main="not run here"), *(_ABSENT for _ in self.heads[1:]))
+            return (Shown(main="not run here"), *(ABSENT for _ in self.heads[1:]))
         outcome = next(c for c in self.matrix.table.columns if c.kind == "outcome")
         said = (self._said(tool, key) for tool in self.tools)
         others = (cell(column, row.get(column.name)) for column in self.matrix.columns)
@@ -180,7 +179,7 @@ class _Side:
     def _said(self, tool: str, key: tuple[Cell, ...]) -> Shown:
         said = (r for r in self.watched if r[TOOL] == tool and self.matrix.key(r) == key)
         row = next(said, None)
-        return _ABSENT if row is None else verdict(row)
+        return ABSENT if row is None else verdict(row)
 
 
 # ── sanitizers ───────────────────────────────────────────────────────────────────────────────
@@ -247,7 +246,8 @@ def _verdict_line(
     name = pairs({column.name: row[column.name] for column in table.key})
     findings = reading.record.findings if reading.record else ()
     own = [each for each in findings if each.table == table.name and each.row == name]
-    names = [cell(column, row[column.name]) for column in keys]
+    named = zip(table.key, case(table, row), strict=True)
+    names = [shown for column, shown in named if column in keys]
     return names, verdict(row), [_found(asked, each) for each in _in_order(own)]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Protocol
 
 from markupsafe import Markup
@@ -31,14 +32,17 @@ Connections = Sequence[tuple[str, str]]  # pairs of terms, by their names
 _BANNERS: dict[State, tuple[str, str]] = {
     "published": ("", ""),
     "draft": (
-        "Draft.",
-        "It stays one until a named author and a second, named reviewer sign it.",
+        "This is a draft, and may be wrong.",
+        "An entry is published once a named author and a second, named reviewer have signed it.",
     ),
-    "outdated": ("Draft again.", "It was signed, and something in it has changed since."),
+    "outdated": (
+        "This is a draft again, and may be wrong.",
+        "It was signed, and something in it has changed since.",
+    ),
     "refused": ("Refused.", "Something in it is wrong; it is shown so that it can be mended."),
     "retracted": ("Retracted.", "It was published once and is withdrawn."),
 }
-MANY_TERMS = 13
+MANY_TERMS, FEW_TERMS = 13, 5  # from how many on a list has headings, and what one of them needs
 _ASSETS = "../assets/measured-glossary"
 _BYLINE = ("Written by", "Reviewed by", "Written on", "Last checked on")
 
@@ -72,6 +76,7 @@ class Line:
     """A term as lists show it; `state` is empty for a published one."""
 
     term: str
+    question: str
     answer: str
     area: str
     aliases: tuple[str, ...]
@@ -253,9 +258,15 @@ def _banner(verdict: Verdict) -> Markup:
         state=verdict.state,
         heading=heading,
         text=text,
-        missing=verdict.missing,
+        missing=[_wanted(missing) for missing in verdict.missing],
         reasons=verdict.reasons,
     )
+
+
+def _wanted(missing: str) -> tuple[str, str]:
+    """Tell what is missing from the command behind it, where there is one."""
+    what, _, command = missing.partition(": ")
+    return (what, command) if command.startswith("glossary ") else (missing, "")
 
 
 def _byline(signoff: Signoff | None) -> list[tuple[str, str]]:
@@ -294,11 +305,24 @@ def render_index(site: Site, shown: Sequence[Judged], connections: Connections =
 
 
 def _by_letter(terms: Sequence[Line]) -> list[tuple[str, list[Line]]]:
-    """Give terms by their first letter; a short list needs no headings."""
+    """Give sorted terms by their first letters; a short list needs no headings.
+
+    Letters with few terms share a heading, "A to D".
+    """
     if len(terms) < MANY_TERMS:
         return [("", list(terms))]
-    letters = sorted({_letter(line.term) for line in terms})
-    return [(letter, [t for t in terms if _letter(t.term) == letter]) for letter in letters]
+    groups: list[list[Line]] = []
+    for _, same in groupby(terms, key=lambda line: _letter(line.term)):
+        if groups and len(groups[-1]) < FEW_TERMS:
+            groups[-1] += same
+        else:
+            groups.append(list(same))
+    return [(_span(group), group) for group in groups]
+
+
+def _span(lines: Sequence[Line]) -> str:
+    first, last = _letter(lines[0].term), _letter(lines[-1].term)
+    return first if first == last else f"{first} to {last}"
 
 
 def _letter(term: str) -> str:
@@ -307,16 +331,21 @@ def _letter(term: str) -> str:
 
 def _nodes(terms: Sequence[Line], connections: Connections) -> list[Node]:
     """Give each shown term, and each related one that has no page."""
-    pages = {line.term: line.area for line in terms}
+    pages = {line.term: line for line in terms}
     others = {name for pair in connections for name in pair} - pages.keys()
-    nodes = [Node(name=name, area=area) for name, area in pages.items()]
-    return nodes + [Node(name=name, area="", has_page=False) for name in sorted(others)]
+    nodes = [
+        # A picture is HTML, in which nobody turns a page's source into its address.
+        Node(name=name, area=line.area, url=line.url.removesuffix(".md") + ".html")
+        for name, line in pages.items()
+    ]
+    return nodes + [Node(name=name, area="") for name in sorted(others)]
 
 
 def _line(judged: Judged) -> Line:
     front = judged.entry.front if judged.entry else None
     return Line(
         term=front.term if front else judged.id,
+        question=front.question if front else "",
         answer=front.answer if front else "",
         area=front.area if front else "",
         aliases=front.aliases if front else (),

@@ -4,6 +4,7 @@
   "use strict";
   const LINKS = "article a[href][title]:not(.headerlink):not(.mg-permalink):not(.md-button)";
   const PATIENCE_MS = 150;
+  const GAP = 7; // pixels between a link, with its focus ring, and its tooltip
   let open = null;
   let timer = 0;
 
@@ -28,8 +29,8 @@
     tip.hidden = false;
     const line = link.getClientRects()[0];
     const left = Math.min(line.left, document.documentElement.clientWidth - tip.offsetWidth - 8);
-    const fits = line.bottom + tip.offsetHeight + 8 < window.innerHeight;
-    const top = fits ? line.bottom + 2 : line.top - tip.offsetHeight - 2;
+    const fits = line.bottom + tip.offsetHeight + 2 * GAP < window.innerHeight;
+    const top = fits ? line.bottom + GAP : line.top - tip.offsetHeight - GAP;
     const origin = tip.offsetParent.getBoundingClientRect();
     tip.style.left = `${Math.max(8, left) - origin.left}px`;
     tip.style.top = `${top - origin.top}px`;

@@ -212,7 +212,7 @@ def _wanted_authors(
         if author not in have:
             yield Wanted(said="author", who=(author,), command=command)
     if not evidence.authors:
-        command = f"name the author in {ENTRIES}/{evidence.entry}/entry.md, written_by:"
+        command = f"write your id behind 'written_by:' in {ENTRIES}/{evidence.entry}/entry.md"
         yield Wanted(said="author", who=(), command=command)
 
 
