@@ -98,31 +98,23 @@ _HEADING = re.compile(
     r"|#{2,6}[ \t]+(?P<text>[^\n]+))",
     re.DOTALL,
 )
-_MAYBE = re.compile(r"[^\w\s,.:;?!()'-]")
+_MAY_BE_MARKUP = re.compile(r"[^\w\s,.:;?!()'-]")
 _CLOSING = re.compile(r"[ \t]+#+[ \t]*$")
-_ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*(?P<attributes>[^{}\n]*)\}[ \t]*$")
-_NAMED = re.compile(r"(?:^|[ \t])#(?P<id>[^\s#]+)")
 _MARKUP = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])|[`*]|\\(?=[!-/:-@\[-`{-~])")
 
 
-def _headings(body: str) -> Iterator[str | list[str]]:
-    """Give the text of each heading, and its anchor too where the author chose one.
-
-    Of the others the worker makes the anchor, by the rule of Python-Markdown's `toc`.
-    """
+def _headings(body: str) -> Iterator[str]:
+    """Give the text of each heading; its anchor follows from it, and the worker knows the rule."""
     for found in _HEADING.finditer(f"\n{body}"):
         if found["text"]:
             yield _heading(found["text"].rstrip())
 
 
-def _heading(text: str) -> str | list[str]:
-    if not _MAYBE.search(text):
+def _heading(text: str) -> str:
+    if not _MAY_BE_MARKUP.search(text):
         return text
-    attributes = _ATTRIBUTES.search(text)
-    named = _NAMED.search(attributes["attributes"]) if attributes else None
-    bare = _ATTRIBUTES.sub("", text) if attributes else _CLOSING.sub("", text)
-    plain = _escaped(html.unescape(_MARKUP.sub(r"\1", bare)).strip())
-    return [plain, named["id"]] if named else plain
+    bare = _MARKUP.sub(r"\1", _CLOSING.sub("", text))
+    return _escaped(html.unescape(bare).strip())
 
 
 # ── the index ────────────────────────────────────────────────────────────────────────────────
@@ -147,8 +139,8 @@ def _is_of_material(data: dict[str, Any]) -> bool:
 
 def _plain(doc: Doc) -> Doc:
     """Give a document as MkDocs' own search takes it: plain, with all that is found in its text."""
-    sections = (s if isinstance(s, str) else s[0] for s in doc.get("sections", ()))
-    parts = [doc["text"], ", ".join(doc.get("tags", ())), doc.get("question", ""), *sections]
+    names, headings = doc.get("tags", ()), doc.get("sections", ())
+    parts = [doc["text"], ", ".join(names), doc.get("question", ""), *headings]
     text = re.sub(r"</?code>", "", "\n".join(filter(None, parts)))
     return {
         "location": doc["location"],

@@ -2,7 +2,8 @@
 //
 // Comes in: the documents of search_index.json, then what a reader types. Goes out: the pages that
 // have those words, best first, each with its sections, as HTML with marks. It runs in a worker; on
-// a page that is opened from a disk, in a frame. Nothing is stemmed and no language is assumed.
+// a page that is opened from a disk, in a frame. Words are kept as they are written: of a language
+// it knows English plurals and little words, and does no worse in another.
 (() => {
   "use strict";
   const SETUP = 0, READY = 1, QUERY = 2, RESULT = 3;
@@ -29,7 +30,7 @@
   const NOT_TEXT = /<[^>]*>|&#?\w+;/g;
   const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/gu;
   const ASCII_HAS_PARTS = /_|[a-z][A-Z]/;
-  const BETWEEN_PARTS = /_+|(?<=\p{Ll})(?=\p{Lu})/u;
+  const HUMP = /(\p{Ll})(\p{Lu})/gu;
   const FOREIGN = /[^\x00-\x7f]/;
 
   // é is e, and scripts that write no blanks are read sign by sign.
@@ -40,14 +41,19 @@
 
   const bare = (html) => spaced(/[<&]/.test(html) ? html.replace(NOT_TEXT, " ") : html);
 
+  const unescaped = (html) =>
+    html.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&amp;/g, "&");
+
   // Most texts have no word with parts, and are read quickly; of others there is `null`.
-  const plain = (text) =>
-    FOREIGN.test(text) || ASCII_HAS_PARTS.test(text) ? null : (text.toLowerCase().match(ASCII_CHUNK) ?? []);
+  function plain(text) {
+    if (FOREIGN.test(text) || ASCII_HAS_PARTS.test(text)) return null;
+    return text.toLowerCase().match(ASCII_CHUNK) ?? [];
+  }
 
   // The parts of each word: atomicAdd is atomic and add, __syncthreads is syncthreads.
   const chunks = (text) =>
     (text.match(CHUNK) ?? []).map((chunk) =>
-      chunk.split(BETWEEN_PARTS).filter(Boolean).map((part) => part.toLowerCase()),
+      chunk.replace(HUMP, "$1_$2").toLowerCase().split("_").filter(Boolean),
     );
 
   const parts = (text) => plain(text) ?? chunks(text).flat();
@@ -69,8 +75,7 @@
 
   // Python-Markdown's `toc` makes an anchor from a heading in this way.
   function anchor(heading, used) {
-    const text = heading.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
-    const ascii = text.normalize("NFKD").replace(/[^\x00-\x7f]/g, "");
+    const ascii = unescaped(heading).normalize("NFKD").replace(/[^\x00-\x7f]/g, "");
     let made = ascii.replace(/[^\w\s-]/g, "").trim().toLowerCase().replace(/[-\s]+/g, "-");
     while (!made || used.has(made)) {
       const numbered = /^(.*)_(\d+)$/.exec(made);
@@ -84,18 +89,14 @@
   function sectionLocation({ location, question, sections }, number) {
     const used = new Set();
     if (question) anchor(question, used);
-    const ids = sections.map((each) => (Array.isArray(each) ? each[1] : anchor(each, used)));
+    const ids = sections.map((heading) => anchor(heading, used));
     return `${location}#${ids[number]}`;
   }
 
   // A page, or the section of one: `page` is the page's number. An entry's sections are headings.
   const item = (doc, page, section = -1) => ({ doc, page, section });
 
-  function titleOf({ doc, section }) {
-    if (section < 0) return doc.title;
-    const heading = doc.sections[section];
-    return typeof heading === "string" ? heading : heading[0];
-  }
+  const titleOf = ({ doc, section }) => (section < 0 ? doc.title : doc.sections[section]);
 
   const locationOf = ({ doc, section }) =>
     section < 0 ? doc.location : sectionLocation(doc, section);
@@ -214,7 +215,7 @@
       for (let j = 1; j <= other.length; j++) {
         const differs = one[i - 1] === other[j - 1] ? 0 : 1;
         row[j] = Math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + differs);
-        const isSwapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+        const isSwapped = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
         if (isSwapped) row[j] = Math.min(row[j], before[j - 2] + 1);
       }
     }
@@ -224,10 +225,9 @@
   // ── a query ──────────────────────────────────────────────────────────────────────────────────
 
   // The words that count: little words do where there are no others.
-  function asked(query) {
-    const all = parts(spaced(query)).slice(0, MOST_WORDS);
-    const telling = all.filter((word) => !FEW.has(word));
-    return telling.length ? telling : all;
+  function asked(all) {
+    const telling = all.filter((word) => !FEW.has(word)).slice(0, MOST_WORDS);
+    return telling.length ? telling : all.slice(0, MOST_WORDS);
   }
 
   // What a query wants: each word as the index has it, and neighbours written as one.
@@ -238,7 +238,7 @@
       for (let last = first; last < Math.min(typed.length, first + MOST_JOINED); last++) {
         const word = typed.slice(first, last + 1).join("");
         const isOpen = word.length > 2 || last === typed.length - 1;
-        wishes.push({ first, last, found: index.like(word, isOpen) });
+        wishes.push({ first, last, isOpen, found: index.like(word, isOpen) });
       }
     }
     return [...wishes, ...mistyped(index, typed, wishes)];
@@ -249,19 +249,20 @@
     const isMet = (i) => wishes.some((w) => w.first <= i && i <= w.last && w.found.length);
     return typed.flatMap((word, i) => {
       if (isMet(i)) return [];
-      return [{ first: i, last: i, found: index.near(word, i === typed.length - 1) }];
+      const found = index.near(word, i === typed.length - 1);
+      return [{ first: i, last: i, isOpen: true, found }];
     });
   }
 
   const boost = ({ items }, number) => items[items[number].page].doc.boost ?? 1;
 
-  function named({ whole }, typed) {
-    const key = typed.join("");
+  // Pages that are called exactly so.
+  function named({ whole }, key) {
     return [key, ...inflected(key)].flatMap((each) => whole.get(each) ?? []);
   }
 
   // For each item that has one of the words, what each word is worth in it.
-  function worths(index, typed, wishes) {
+  function worths(index, { typed, key, wishes }) {
     const worths = new Map();
     const raise = (number, first, last, worth) => {
       const boosted = worth * boost(index, number);
@@ -276,7 +277,7 @@
         }
       }
     }
-    for (const posting of named(index, typed)) {
+    for (const posting of named(index, key)) {
       raise(posting >> 3, 0, typed.length - 1, (WHOLE * WORTH[posting & 7]) / WORTH[TITLE]);
     }
     return worths;
@@ -303,22 +304,24 @@
   function best({ items }, pages) {
     const count = ({ row }) => row.filter(Boolean).length;
     const most = pages.reduce((so, page) => Math.max(so, count(page)), 0);
+    const length = ({ page }) => titleOf(items[page]).length;
     return pages
       .filter((page) => count(page) === most)
-      .map((page) => ({ ...page, score: total(page.row), length: items[page.page].doc.title.length }))
-      .sort((a, b) => b.score - a.score || a.length - b.length || a.page - b.page);
+      .map((page) => ({ ...page, score: total(page.row) }))
+      .sort((a, b) => b.score - a.score || length(a) - length(b) || a.page - b.page);
   }
 
   // ── results as the theme shows them ──────────────────────────────────────────────────────────
 
-  // What is marked: as typed where words of the index begin so, or else the word that was meant.
-  function marksOf(typed, wishes) {
-    return wishes.flatMap(({ first, last, found }) => {
+  // What is marked: what was typed where words begin so, its other number, or what was meant.
+  function marksOf({ typed, wishes }) {
+    return wishes.flatMap(({ first, last, isOpen, found }) => {
       if (!found.length) return [];
       const word = typed.slice(first, last + 1).join("");
+      const others = inflected(word).filter((other) => found.some(([each]) => each === other));
       const isBegun = found.some(([each]) => each.startsWith(word));
-      const isOpen = word.length > 2 || last === typed.length - 1;
-      return [{ first, last, isOpen, word: isBegun ? word : found[0][0] }];
+      const all = [...others, ...(isBegun ? [word] : [])].sort((a, b) => a.length - b.length);
+      return [{ first, last, isOpen, word: all[0] ?? found[0][0] }];
     });
   }
 
@@ -337,10 +340,11 @@
     return (marked.length ? marked.slice(0, 2) : blocks.slice(0, 1)).join("");
   }
 
-  // A question is shown where it has what was looked for: the answer alone would not tell why.
-  function question(doc, mark) {
-    const marked = mark(doc.question ?? "");
-    return marked === (doc.question ?? "") ? "" : `<p>${marked}</p>`;
+  // An entry's question is shown where it has what was looked for: the answer may not have it.
+  function textOf({ question, text }, mark) {
+    if (!question) return teaser(text, mark);
+    const asks = mark(question) === question ? "" : `<p>${mark(question)}</p>`;
+    return `${asks}<p>${mark(text)}</p>`;
   }
 
   function shown(item, row, terms, mark) {
@@ -348,7 +352,7 @@
     return {
       location: locationOf(item),
       title: mark(titleOf(item)),
-      text: isHeading ? "" : question(doc, mark) + teaser(doc.text, mark),
+      text: isHeading ? "" : textOf(doc, mark),
       ...(doc.tags && !isHeading && { tags: doc.tags.map(mark) }),
       score: row ? total(row) : 0,
       terms,
@@ -377,12 +381,22 @@
     return longer ? [raw + longer.slice(last.length)] : [];
   }
 
+  // Pages whose name has these signs, where there is no word among them, as <<< has none.
+  function withSigns({ items }, query) {
+    const compact = (text) => text.replace(/\s+/g, ""), signs = compact(query);
+    const hasThem = ({ title, tags = [] }) =>
+      [title, ...tags].some((name) => compact(unescaped(name)).includes(signs));
+    const found = items.filter(({ doc, page }, i) => page === i && hasThem(doc));
+    return signs ? found.map((item) => [shown(item, null, {}, String)]) : [];
+  }
+
   function search(index, query) {
-    const typed = asked(query);
-    const wanted = wishes(index, typed);
-    const found = worths(index, typed, wanted);
+    const all = parts(spaced(query)), typed = asked(all);
+    if (!typed.length) return { items: withSigns(index, query), suggest: [] };
+    const wanted = { typed, key: all.join(""), wishes: wishes(index, typed) };
+    const found = worths(index, wanted);
     const pages = best(index, byPage(index, found));
-    const marks = marksOf(typed, wanted), marked = marker(marks);
+    const marks = marksOf(wanted), marked = marker(marks);
     const items = pages.map((page, i) => {
       const terms = termsOf(page, typed, marks);
       if (i < MOST_WHOLE) return group(index, page, found, terms, marked);

@@ -1,0 +1,1 @@
+"""Tests of the search; a package, so that its modules have names of their own."""
