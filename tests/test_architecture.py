@@ -16,13 +16,13 @@ PACKAGE = ROOT / "plugins" / "measured_glossary"
 
 # From the ground up; a folder stands for all its modules. What shares a layer does not meet.
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"problem", "explain", "markup", "progress", "trace", "address", "card"}),
+    frozenset({"problem", "explain", "markup", "progress", "trace", "address", "card", "bundle"}),
     frozenset({"source", "attachment", "scan", "audit", "chart", "diagram", "scaffold", "graph"}),
     frozenset({"body", "sentence", "project", "terms", "zensical"}),
     frozenset({"prose"}),
     frozenset({"wording"}),
     frozenset({"entry", "markdown"}),
-    frozenset({"excerpt", "document", "lab"}),
+    frozenset({"path", "excerpt", "document", "lab"}),
     frozenset({"trust", "asked", "cells", "compare", "expression", "readings"}),
     frozenset({"listing", "outcomes"}),
     frozenset({"gate", "leftover", "beside", "blocks", "backlinks", "proof", "published"}),
@@ -30,6 +30,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"page", "feeds"}),
     frozenset({"pipeline"}),
     frozenset({"expectation", "status", "catalogue"}),
+    frozenset({"path_pages"}),
     frozenset({"website"}),
     frozenset({"search"}),
     frozenset({"plugin", "export", "cli_verify"}),

@@ -21,6 +21,7 @@ from mkdocs.config import load_config
 
 from measured_glossary import __version__, cli, explain, pipeline
 from measured_glossary.entry import json_schema, parse
+from measured_glossary.path import json_schema as path_schema
 from measured_glossary.source import read
 from mkdocs_world import mkdocs
 from site_world import ENTRY, Site, new_site
@@ -378,8 +379,9 @@ def test_explain(run: Run) -> None:
 
 
 def test_schema(run: Run) -> None:
-    """Editors get the JSON Schema of front matter."""
+    """Editors get the JSON Schema of front matter, and that of a study path."""
     assert json.loads(run("schema").out) == json_schema()
+    assert json.loads(run("schema", "path").out) == path_schema()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])

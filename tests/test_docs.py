@@ -15,7 +15,7 @@ from measured_glossary import cli, explain
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-GENERATED = ("glossary/",)  # what the plugin adds to docs/
+GENERATED = ("glossary/", "paths/")  # what the plugin adds to docs/
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.M | re.S)
 
 

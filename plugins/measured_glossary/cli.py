@@ -26,6 +26,7 @@ from measured_glossary import (
     cli_trust,
     explain,
     export,
+    path,
     pipeline,
     scaffold,
     status,
@@ -40,6 +41,7 @@ from measured_glossary.source import Source
 
 Command = Callable[[argparse.Namespace], int]
 
+SCHEMAS = {"entry": json_schema, "path": path.json_schema}
 INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
 
 DESCRIPTION = """\
@@ -106,6 +108,7 @@ def _add_writing(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     made = add_command(commands, "explain", run_explain, "explain a problem's code")
     made.add_argument("code", nargs="?", help="without one, the codes are listed")
     made = add_command(commands, "schema", run_schema, "print the JSON Schema of front matter")
+    made.add_argument("of", nargs="?", choices=tuple(SCHEMAS), default="entry", help="of what")
     made = add_command(
         commands, "preview", run_preview, "build the site with drafts, into preview/"
     )
@@ -232,8 +235,8 @@ def run_explain(arguments: argparse.Namespace) -> int:
 
 
 def run_schema(arguments: argparse.Namespace) -> int:
-    """Print the JSON Schema that lets editors complete and check front matter."""
-    print(json.dumps(json_schema(), indent=2))
+    """Print the JSON Schema that lets editors complete and check front matter or a study path."""
+    print(json.dumps(SCHEMAS[arguments.of](), indent=2))
     return 0
 
 

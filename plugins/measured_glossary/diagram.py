@@ -7,7 +7,6 @@ inline SVG. Must not know entries, measurements or how the simulator steps.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, NotRequired, TypedDict
 
 from markupsafe import Markup
 
+from measured_glossary.bundle import classic, lean
 from measured_glossary.markup import inert
 
 ASSETS = Path(__file__).parent / "assets" / "tile-lifecycle"
@@ -29,9 +29,6 @@ MODULES = (
     "controls.js",
     "widget.js",
 )
-_IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE | re.DOTALL)
-_EXPORT = re.compile(r"^export ", re.MULTILINE)
-_COMMENT = re.compile(r"^\s*(//.*|/\*\*(?s:.*?)\*/)\n", re.MULTILINE)
 
 LANES = 4
 # The picture's measures in its own units: a phone shows it at about three quarters.
@@ -81,14 +78,9 @@ class Moment(TypedDict):
 
 @cache
 def script() -> str:
-    """Give the whole diagram, style sheet included, as one classic script.
-
-    A page opened from `file://` may load no ES modules, so the published form is none.
-    """
-    texts = [(ASSETS / name).read_text(encoding="utf-8") for name in MODULES]
-    body = "\n".join(_EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", text))) for text in texts)
-    css = (ASSETS / "tile-lifecycle.css").read_text(encoding="utf-8")
-    return f'(() => {{\n"use strict";\n{body}\ndefine({json.dumps(css)});\n}})();\n'
+    """Give the whole diagram, style sheet included, as one classic script."""
+    css = lean(ASSETS / "tile-lifecycle.css")
+    return classic(ASSETS, MODULES, f"define({json.dumps(css)});")
 
 
 @cache

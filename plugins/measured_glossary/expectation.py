@@ -13,6 +13,7 @@ from pathlib import Path
 
 from measured_glossary import page
 from measured_glossary.audit import Expectation, PublicEntry
+from measured_glossary.path import public_words
 from measured_glossary.pipeline import Glossary, Judged
 from measured_glossary.trace import TEXT_SUFFIXES
 from measured_glossary.trust.folder import ENTRIES
@@ -82,6 +83,8 @@ def _known(glossary: Glossary) -> dict[str, bytes]:
     for name in sorted(glossary.public_experiments()):
         known |= _experiment_shown(glossary, name) if name in glossary.studies else {}
         known |= dict(_files_below(root, f"measurements/{name}"))
+    shown = [entry.id for entry in glossary.published()]
+    known["words of study paths.txt"] = public_words(glossary.paths, shown).encode("utf-8")
     for uri, expanded in glossary.documents.items():
         known[f"{uri} with its figures.md"] = expanded.body.encode("utf-8")
     for entry in glossary.entries:

@@ -51,13 +51,15 @@ _BYLINE = ("Written by", "Reviewed by", "Written on", "Last checked on")
 class Site:
     """What the glossary is, as its pages name it.
 
-    `index_url` and `experiments_url` lead from an entry's page to the index and to the folder of
-    the experiments' pages; `repository` is the address below which the project's files are found.
+    `index_url`, `experiments_url` and `paths_url` lead from an entry's page to the index, to the
+    folder of the experiments' pages and to the page of study paths; `repository` is the address
+    below which the project's files are found.
     """
 
     title: str
     index_url: str = ""
     experiments_url: str = ""
+    paths_url: str = ""
     repository: str = ""
     licence: str = ""
 
@@ -190,6 +192,7 @@ def render(judged: Judged, context: PageContext) -> str:
     front = judged.entry.front
     return fill_page(
         "entry.md",
+        id=judged.id,
         front=front,
         site=context.site,
         area_url=_area_url(context.site, front.area),

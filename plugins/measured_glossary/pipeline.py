@@ -21,6 +21,7 @@ from measured_glossary.gate import Verdict
 from measured_glossary.lab.runner import Progress
 from measured_glossary.lab.study import Measure, Studies, Study, start_studies
 from measured_glossary.lab.study import Settings as LabSettings
+from measured_glossary.path import StudyPath, read_paths
 from measured_glossary.problem import Checked, Place, Problem, Refused
 from measured_glossary.project import Project, read_project
 from measured_glossary.scan import Lines
@@ -74,6 +75,7 @@ class Started:
     registry: Registry
     drafts: tuple[Draft, ...]
     documents: Checked[tuple[Document, ...]]
+    paths: Checked[tuple[StudyPath, ...]]
     studies: Studies
 
 
@@ -115,6 +117,7 @@ class Glossary:
     """Everything a site, an export or a status table is made from.
 
     `documents` are the hand-written pages that show what was measured, by where they stand.
+    `paths` are the study paths of its authors.
     `faults` are what is wrong with them and with files that belong to nothing: they have no
     verdict, a fault refuses the build.
     """
@@ -125,6 +128,7 @@ class Glossary:
     entries: tuple[Judged, ...]
     studies: Mapping[str, Study]
     documents: Mapping[str, Expanded]
+    paths: tuple[StudyPath, ...] = ()
     faults: tuple[Problem, ...] = ()
 
     def published(self) -> tuple[Judged, ...]:
@@ -166,6 +170,7 @@ def start(root: Path, settings: Settings) -> Started:
         registry=registry,
         drafts=drafts,
         documents=documents,
+        paths=read_paths(root, [draft.id for draft in drafts], root / settings.docs),
         studies=start_studies(root, sorted(wanted), settings.lab),
     )
 
@@ -178,6 +183,7 @@ def finish(started: Started, today: date) -> Glossary:
     judge = partial(_judge, started, studies=studies, terms=_terms(started.drafts), today=today)
     shown = [_expanded(started, each, studies) for each in started.documents.value or ()]
     faults = [*leftover.problems(started.root), *started.documents.problems]
+    faults += started.paths.problems
     faults += [problem for each in shown for problem in each.problems]
     return Glossary(
         root=started.root,
@@ -186,6 +192,7 @@ def finish(started: Started, today: date) -> Glossary:
         entries=tuple(judge(draft) for draft in started.drafts),
         studies=studies,
         documents={each.value.document.uri: each.value for each in shown if each.value},
+        paths=started.paths.value or (),
         faults=tuple(sorted(set(faults))),
     )
 

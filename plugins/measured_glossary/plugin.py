@@ -30,7 +30,7 @@ from measured_glossary.progress import Tenths
 
 log = get_plugin_logger("measured-glossary")
 
-WATCHED = ("glossary", "code", "measurements")
+WATCHED = ("glossary", "code", "measurements", "paths")
 SWITCHED_OFF = (
     "measured-glossary: 'enabled: false' would switch the gate off; to build without a glossary, "
     "remove the plugin from mkdocs.yml"

@@ -12,17 +12,19 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import resources
 from pathlib import Path
 
-from measured_glossary import catalogue, cite, metadata, page, proof, published
+from measured_glossary import catalogue, cite, metadata, page, path_pages, proof, published
 from measured_glossary.address import Address
 from measured_glossary.backlinks import Mention, Written, hand_written, mentions
+from measured_glossary.bundle import lean
 from measured_glossary.diagram import script
 from measured_glossary.entry import PlainTerm
 from measured_glossary.lab.record import record_bytes
 from measured_glossary.lab.study import Study
 from measured_glossary.metadata import Public
+from measured_glossary.path import PATHS
+from measured_glossary.path_pages import Stop
 from measured_glossary.pipeline import Glossary, Judged
 from measured_glossary.problem import Place, Problem
 from measured_glossary.scan import Lines
@@ -32,9 +34,9 @@ from measured_glossary.trust.folder import ENTRIES, EntryFolder
 EXPERIMENTS = "experiments"
 ASSETS = "assets/measured-glossary"
 TERMS = "terms"
-RESERVED = (ENTRIES, EXPERIMENTS, TERMS, ASSETS)
+RESERVED = (ENTRIES, EXPERIMENTS, TERMS, PATHS, ASSETS)
 STYLESHEETS = (f"{ASSETS}/glossary.css",)
-SCRIPTS = (f"{ASSETS}/terms.js",)
+SCRIPTS = (f"{ASSETS}/terms.js", f"{ASSETS}/add-step.js")
 ENTRY_BOOST = 4
 SCRIPT = f"{ASSETS}/tile-lifecycle.js"  # loaded by the pages that show the diagram
 
@@ -62,6 +64,7 @@ def outputs(
         *(out for judged in glossary.entries for out in _entry(shelf, judged)),
         *_disambiguations(shelf),
         *_experiments(glossary),
+        *_paths(shelf),
         *(Output(uri=uri, content=made, is_public=True) for uri, made in shelf.files()),
     ]
     shown = (out for out in made if out.is_public or drafts)
@@ -78,6 +81,7 @@ class _Shelf:
     drafts: bool
     known: Vocabulary
     met_in: Mapping[str, tuple[Mention, ...]]
+    stops: Mapping[str, Stop]
     public: Public | None
 
     def files(self) -> Iterator[tuple[str, str | bytes]]:
@@ -95,11 +99,13 @@ def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | N
             if e.entry
         ),
     ]
+    stops = path_pages.stops(glossary, docs, drafts=drafts)
     return _Shelf(
         glossary=glossary,
         drafts=drafts,
         known=known,
-        met_in=mentions(pages, known),
+        met_in=path_pages.met_in(mentions(pages, known), glossary, stops),
+        stops=stops,
         public=catalogue.public(glossary, address) if address else None,
     )
 
@@ -222,6 +228,7 @@ def _site(glossary: Glossary) -> page.Site:
         title=project.title,
         index_url="../index.md",
         experiments_url=f"../../{EXPERIMENTS}",
+        paths_url=f"../../{path_pages.INDEX}",
         repository=project.repository,
         licence=project.licence,
     )
@@ -296,10 +303,21 @@ def _records(study: Study) -> Iterator[tuple[str, bytes]]:
             yield f"{name}.sig", measured.attestation.signature
 
 
+def _paths(shelf: _Shelf) -> Iterator[Output]:
+    """Give the pages of study paths; what they show is chosen like the rest of the shelf."""
+    for made in path_pages.pages(shelf.glossary, shelf.stops, ASSETS):
+        content = _front_matter(made.matter) + made.markdown
+        yield Output(uri=made.uri, content=content, is_public=True)
+    script = path_pages.steps_script(shelf.stops)
+    yield Output(uri=path_pages.STEPS, content=script, is_public=True)
+
+
 def _assets() -> Iterator[Output]:
-    assets = resources.files("measured_glossary") / "assets"
+    assets = Path(__file__).parent / "assets"
     for name in ("glossary.css", "terms.js", "filter.js", "search.js"):
-        yield Output(uri=f"{ASSETS}/{name}", content=(assets / name).read_bytes(), is_public=True)
+        yield Output(uri=f"{ASSETS}/{name}", content=lean(assets / name), is_public=True)
+    for name, content in path_pages.scripts().items():
+        yield Output(uri=f"{ASSETS}/{name}", content=content, is_public=True)
     yield Output(uri=SCRIPT, content=script(), is_public=True)
 
 
@@ -310,7 +328,8 @@ def link_terms(glossary: Glossary, uri: str, markdown: str, *, drafts: bool) -> 
     """Give a hand-written page with its figures and its terms; generated ones have theirs."""
     expanded = glossary.documents.get(uri)
     markdown = expanded.body if expanded else markdown
-    return link(markdown, catalogue.terms(glossary, drafts=drafts), page=uri)
+    linked = link(markdown, catalogue.terms(glossary, drafts=drafts), page=uri)
+    return path_pages.with_control(glossary, uri, linked)
 
 
 def reference_faults(glossary: Glossary, docs: Path) -> list[Problem]:
