@@ -34,7 +34,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"website"}),
     frozenset({"search"}),
     frozenset({"plugin", "export", "cli_verify"}),
-    frozenset({"preview", "cli_machines", "cli_trust"}),
+    frozenset({"preview", "cli_machines", "cli_new", "cli_trust"}),
     frozenset({"cli"}),
 )
 

@@ -89,11 +89,13 @@ def test_a_new_glossary_has_what_it_needs(begun: Site) -> None:
         "code/bank-conflict/bank-conflict.cu",
         "code/bank-conflict/experiment.py",
         "docs/index.md",
+        "docs/javascripts/iframe-worker.js",
         "glossary/bank-conflict/entry.md",
         "glossary/people.yml",
         "glossary/settings.yml",
         "glossary/warp/entry.md",
         "mkdocs.yml",
+        "tests/test_experiment_bank_conflict.py",
     ]
     settings = yaml.safe_load(begun.path("glossary/settings.yml").read_text(encoding="utf-8"))
     assert settings == {"title": "My glossary", "licence": "CC BY 4.0"}
@@ -137,6 +139,7 @@ def test_the_preview_of_a_new_glossary_shows_its_drafts(begun: Site, run: Run) -
     index = begun.root / "preview" / "index.html"
     assert (done.status, done.out) == (0, f"built {index}\n")
     page = (begun.root / "preview/glossary/bank-conflict/index.html").read_text(encoding="utf-8")
+    assert (begun.root / "preview/search/search_index.js").is_file(), "a search on a disk reads it"
     assert "What is bank conflict in CUDA?" in page
     assert "code/bank-conflict/bank-conflict.cu" in page
     assert "2.0f" in page

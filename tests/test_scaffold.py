@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,15 @@ from hypothesis import strategies as st
 from measured_glossary.entry import parse
 from measured_glossary.problem import Refused
 from measured_glossary.project import read_project
-from measured_glossary.scaffold import MAX_ID, new_entry, new_glossary, slug, write_all
+from measured_glossary.scaffold import (
+    MAX_ID,
+    draft,
+    file_of_test,
+    new_entry,
+    new_glossary,
+    slug,
+    write_all,
+)
 from measured_glossary.source import Source, decode
 from measured_glossary.trust.registry import PEOPLE_FILE, read_registry
 
@@ -70,9 +79,11 @@ def test_new_settings_are_good(tmp_path: Path) -> None:
 @pytest.mark.parametrize("with_experiment", [True, False])
 def test_a_new_entry_has_no_fault(with_experiment: bool) -> None:
     """Its text can be read as it stands, with and without an experiment."""
-    files = new_entry("bank conflict", "bank-conflict", "Memory", with_experiment=with_experiment)
+    wanted = replace(draft("bank conflict"), area="Memory", with_experiment=with_experiment)
+    files = new_entry(wanted)
     file = "glossary/bank-conflict/entry.md"
-    assert len(files) == (3 if with_experiment else 1)
+    assert len(files) == (4 if with_experiment else 1)
+    assert (file_of_test(wanted) in files) == with_experiment
     parsed = parse("bank-conflict", Source(file, files[file].encode(), files[file]))
     assert parsed.problems == ()
     assert parsed.value
@@ -81,7 +92,7 @@ def test_a_new_entry_has_no_fault(with_experiment: bool) -> None:
 
 def test_no_placeholder_is_left() -> None:
     """Every word of a scaffold is filled in."""
-    for text in {**new_entry("x", "x", "y", with_experiment=True), **new_glossary("z")}.values():
+    for text in {**new_entry(draft("x")), **new_glossary("z")}.values():
         assert not re.search(r"\$(?!\{)\w", text)
 
 
@@ -108,3 +119,21 @@ def test_lines_end_as_signatures_want(tmp_path: Path) -> None:
     """Files are written with LF on every system."""
     write_all(tmp_path, {"a.txt": "one\ntwo\n"})
     assert (tmp_path / "a.txt").read_bytes() == b"one\ntwo\n"
+
+
+def test_a_file_where_a_folder_is_to_be_is_told_as_such(tmp_path: Path) -> None:
+    """The hint is about the name, and not about permissions."""
+    (tmp_path / "b").write_text("a file", encoding="utf-8")
+    with pytest.raises(Refused) as refused:
+        write_all(tmp_path, {"b/c.txt": "c"})
+    assert [problem.hint for problem in refused.value.problems] == [
+        "a file stands where a folder is to be: choose another name, or move the file away"
+    ]
+
+
+def test_an_offline_search_asks_no_other_host() -> None:
+    """A new glossary has the script that this site has, so that none is fetched."""
+    ours = Path(__file__).parents[1] / "docs" / "javascripts" / "iframe-worker.js"
+    made = new_glossary("g")
+    assert made["docs/javascripts/iframe-worker.js"] == ours.read_text(encoding="utf-8")
+    assert "polyfills: [javascripts/iframe-worker.js]" in made["mkdocs.yml"]

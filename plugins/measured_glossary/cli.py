@@ -11,10 +11,9 @@ import datetime
 import difflib
 import json
 import os
-import shlex
 import sys
 import webbrowser
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,21 +22,20 @@ import shtab
 from measured_glossary import (
     __version__,
     cli_machines,
+    cli_new,
     cli_trust,
     explain,
     export,
     path,
     pipeline,
-    scaffold,
     status,
     website,
 )
-from measured_glossary.entry import json_schema, parse
+from measured_glossary.entry import json_schema
 from measured_glossary.lab.study import Measure, measure
 from measured_glossary.problem import Format, Problem, Refused, render
 from measured_glossary.progress import Progress
 from measured_glossary.project import read_project
-from measured_glossary.source import Source
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -84,6 +82,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--version", action="version", version=f"glossary {__version__}")
     shtab.add_argument_to(made, "--print-completion", help="print a completion script")
     commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    cli_new.add_commands(commands, add_command)
     _add_writing(commands)
     _add_measuring(commands)
     _add_publishing(commands)
@@ -93,15 +92,6 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_writing(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    made = add_command(commands, "init", run_init, "start a glossary in a folder")
-    made.add_argument("folder", nargs="?", default=".", help="default: this folder").complete = (  # type: ignore[attr-defined]
-        shtab.DIRECTORY
-    )
-    made = add_command(commands, "new", run_new, "start an entry with its experiment")
-    made.add_argument("term", help="the term, for example 'bank conflict'")
-    made.add_argument("--id", default="", help="its folder's name; default: made from the term")
-    made.add_argument("--area", default="Execution model", help="default: %(default)s")
-    made.add_argument("--without-experiment", action="store_true", help="prose and sources only")
     made = add_command(commands, "check", run_check, "check every entry, kernel, record and claim")
     made.add_argument("entry", nargs="*", help="only these entries")
     made.add_argument("--format", choices=("text", "github", "json"), default="text")
@@ -154,40 +144,6 @@ def positive(text: str) -> int:
 
 
 # ── writing ──────────────────────────────────────────────────────────────────────────────────
-
-
-def run_init(arguments: argparse.Namespace) -> int:
-    """Write the files of an empty glossary."""
-    folder: Path = arguments.root / arguments.folder
-    files = scaffold.new_glossary(folder.resolve().name)
-    scaffold.write_all(folder, files)
-    print(_wrote(files))
-    go = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))}\n       "
-    print(f"next:  {go}glossary new 'bank conflict'\n       mkdocs serve")
-    return 0
-
-
-def run_new(arguments: argparse.Namespace) -> int:
-    """Write a new entry, its kernel and its experiment."""
-    if outside := read_project(arguments.root).problems:
-        raise Refused(outside)
-    term, entry_id = arguments.term, arguments.id or scaffold.slug(arguments.term)
-    if not entry_id:
-        return _misuse(f"{term!r} has no letter or digit to make an id from: add --id NAME")
-    measured = not arguments.without_experiment
-    files = scaffold.new_entry(term, entry_id, arguments.area, with_experiment=measured)
-    file = f"glossary/{entry_id}/entry.md"
-    # What cannot be parsed is not written: the fault is in the term, and is told as such.
-    if faults := parse(entry_id, Source(file, files[file].encode(), files[file])).problems:
-        return _misuse("\n          ".join(sorted({fault.message for fault in faults})))
-    scaffold.write_all(arguments.root, files)
-    print(_wrote(files))
-    print(f"next:  glossary check {entry_id}\n       mkdocs serve")
-    return 0
-
-
-def _wrote(files: Iterable[str]) -> str:
-    return "wrote  " + "\n       ".join(sorted(files))
 
 
 def run_check(arguments: argparse.Namespace) -> int:

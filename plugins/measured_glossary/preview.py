@@ -40,6 +40,9 @@ def build(root: Path) -> Path:
 def _build(config: MkDocsConfig) -> None:
     if not any(isinstance(plugin, MeasuredGlossary) for plugin in config.plugins.values()):
         raise Refused([_problem("no-plugin", "measured-glossary is not among its plugins", _ADD)])
+    for name, plugin in config.plugins.items():
+        if name.rpartition("/")[2] == "offline":  # Material's: search from the disk
+            plugin.config["enabled"] = True
     # What makes plugins and MkDocs build drafts; MkDocs puts its own DRAFT badge on them.
     config.plugins.on_startup(command="serve", dirty=False)
     build_site(config, serve_url=config.site_url or "/")

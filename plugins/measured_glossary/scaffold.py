@@ -10,6 +10,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -19,6 +20,9 @@ from measured_glossary.markup import inert
 from measured_glossary.problem import Place, Problem, Refused
 
 MAX_TITLE, MAX_PROJECT, MAX_ID = 80, 39, 60
+
+AREA, APPLIES_TO = "Execution model", "CC 7.5 and newer"
+ANSWER = "One sentence that a stranger understands and a specialist does not object to."
 
 
 def slug(term: str) -> str:
@@ -38,22 +42,50 @@ def new_glossary(folder: str) -> dict[str, str]:
     return _files("init", {"title": inert(title), "quoted": _quoted(title), "project": project})
 
 
-def new_entry(term: str, entry_id: str, area: str, *, with_experiment: bool) -> dict[str, str]:
-    """Give the files of a new entry that builds at once, by name relative to the root."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a new entry begins with."""
+
+    term: str
+    id: str
+    question: str
+    answer: str = ANSWER
+    area: str = AREA
+    applies_to: str = APPLIES_TO
+    with_experiment: bool = True
+
+
+def draft(term: str, entry_id: str = "") -> Draft:
+    """Give what an entry begins with if nobody says otherwise; the id may be empty."""
+    return Draft(term=term, id=entry_id or slug(term), question=f"What is {term} in CUDA?")
+
+
+def new_entry(draft: Draft) -> dict[str, str]:
+    """Give the files of a new entry that builds at once, by name relative to the root.
+
+    Entry, kernel, experiment, and a test that sees each claim refuted; or the entry alone.
+    """
     words = {
-        "term": term,
-        "id": entry_id,
-        "quoted": _quoted(term),
-        "escaped": _quoted(term)[1:-1],
-        "quoted_area": _quoted(area),
-        "question": _quoted(f"What is {term} in CUDA?"),
+        "term": draft.term,
+        "id": draft.id,
+        "quoted": _quoted(draft.term),
+        "escaped": _quoted(draft.term)[1:-1],
+        "quoted_question": _quoted(draft.question),
+        "quoted_answer": _quoted(draft.answer),
+        "quoted_area": _quoted(draft.area),
+        "quoted_applies_to": _quoted(draft.applies_to),
     }
     files = _files("new", words)
-    entry, plain = f"glossary/{entry_id}/entry.md", f"glossary/{entry_id}/entry-plain.md"
-    if with_experiment:
+    entry, plain = f"glossary/{draft.id}/entry.md", f"glossary/{draft.id}/entry-plain.md"
+    if draft.with_experiment:
         del files[plain]
         return files
     return {entry: files[plain]}
+
+
+def file_of_test(draft: Draft) -> str:
+    """Give the name of the test that belongs to a new entry's experiment."""
+    return f"tests/test_experiment_{draft.id.replace('-', '_')}.py"
 
 
 def write_all(root: Path, files: Mapping[str, str]) -> None:
@@ -81,12 +113,17 @@ def write_all(root: Path, files: Mapping[str, str]) -> None:
 def _not_written(root: Path, name: str, error: OSError) -> Problem:
     place = Path(error.filename) if error.filename else root / name
     told = place.relative_to(root).as_posix() if place.is_relative_to(root) else name
+    in_the_way = isinstance(error, NotADirectoryError | FileExistsError)
     return Problem(
         place=Place(told),
         code="cannot-write",
         message=f"cannot be written: {error.strerror}; nothing else was written either",
-        hint="look at the folder's permissions and at the space that is left",
+        hint=_IN_THE_WAY if in_the_way else _NO_ACCESS,
     )
+
+
+_IN_THE_WAY = "a file stands where a folder is to be: choose another name, or move the file away"
+_NO_ACCESS = "look at the folder's permissions and at the space that is left"
 
 
 def _quoted(text: str) -> str:
@@ -112,5 +149,7 @@ def _walk(folder: Traversable, prefix: str = "") -> list[tuple[str, Traversable]
 
 def _name(name: str, words: Mapping[str, str]) -> str:
     # A dot file would be left out of a wheel by some tools, and `ID` stands for the entry's id.
-    name = name.replace("dot.", ".").replace("/ID/", f"/{words.get('id', 'ID')}/")
-    return name.replace("kernel.cu", f"{words.get('id', 'kernel')}.cu")
+    entry_id = words.get("id", "ID")
+    name = name.replace("dot.", ".").replace("/ID/", f"/{entry_id}/")
+    name = name.replace("_ID.py", f"_{entry_id.replace('-', '_')}.py")
+    return name.replace("kernel.cu", f"{entry_id}.cu")
