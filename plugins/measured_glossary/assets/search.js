@@ -330,7 +330,8 @@
       marks.some((mark) => (mark.isOpen ? word.startsWith(mark.word) : word === mark.word));
     const marked = (part) =>
       /^[<&]/.test(part) || !words(spaced(part)).some(isMeant) ? part : `<mark>${part}</mark>`;
-    return (html) => html.replace(MARKABLE, marked);
+    // Neighbours share a mark.
+    return (html) => html.replace(MARKABLE, marked).replace(/<\/mark>(\s+)<mark>/g, "$1");
   }
 
   // Of a long text, the two blocks that have what was looked for, or else the first.
