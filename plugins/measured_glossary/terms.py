@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from measured_glossary.automaton import Names, find, names
 from measured_glossary.markup import href, inert
 from measured_glossary.problem import Problem
 from measured_glossary.scan import Lines, scan
@@ -49,14 +50,14 @@ class Shared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """Every term by id and by name in one form, and one pattern for the names with a page.
+    """Every term by id and by name in one form, and one automaton for the names with a page.
 
     `shared` are the names under which more than one term has a page.
     """
 
     by_id: Mapping[str, Term]
     by_name: Mapping[str, tuple[Term, ...]]
-    pattern: re.Pattern[str]
+    linkable: Names
     shared: Mapping[tuple[Term, ...], Shared]
 
     def find(self, name: str) -> tuple[Term, ...]:
@@ -83,12 +84,10 @@ def vocabulary(terms: Iterable[Term]) -> Vocabulary:
         for key in dict.fromkeys(form for name in term.names for form in _forms(_key(name))):
             by_name[key].append(term)
     known = {key: tuple(found) for key, found in by_name.items()}
-    names = sorted((key for key, found in known.items() if _linkable(found)), key=_longest)
-    one_of = "|".join(map(_pattern, names)) or r"(?!)"
     return Vocabulary(
         by_id={term.id: term for term in listed},
         by_name=known,
-        pattern=re.compile(rf"(?<!\w)(?<!\w[-.])(?:{one_of})(?:\(\))?(?![-.]?\w)(?:['’]s?\b)?"),
+        linkable=names(key for key, found in known.items() if _linkable(found)),
         shared=_shared(known),
     )
 
@@ -129,18 +128,10 @@ def _forms(key: str) -> Iterator[str]:
         yield f"{key[:-1]}ies"
 
 
-def _longest(name: str) -> tuple[int, str]:
-    return -len(name), name
-
-
-def _pattern(key: str) -> str:
-    """Give a pattern for a name: blanks may be hyphens or a line's end, underscores escaped."""
-    words = (re.escape(word).replace("_", r"\\?_") for word in key.split(" "))
-    return r"(?:[ \t]*\n[ \t]*|[ \t]+|-)".join(words)
-
-
 def _lowered(text: str) -> str:
     """Give small letters, sign by sign: offsets stay the same."""
+    if len(lowered := text.lower()) == len(text):
+        return lowered
     return "".join(low if len(low := sign.lower()) == 1 else sign for sign in text)
 
 
@@ -212,12 +203,12 @@ def mentions(text: str, known: Vocabulary) -> tuple[Mention, ...]:
     read = _read(text)
     made = [_forced(found, known) for found in read.forced]
     seen = {(bisect_right(read.sections, m.start), m.terms) for m in made}
-    for found in known.pattern.finditer(_lowered(read.plain)):
-        terms = _linkable(known.by_name[_key(found.group())])
-        place = bisect_right(read.sections, found.start()), terms
+    plain = _lowered(read.plain)
+    for start, end in find(plain, known.linkable):
+        terms = _linkable(known.by_name[_key(plain[start:end])])
+        place = bisect_right(read.sections, start), terms
         if place not in seen:
             seen.add(place)
-            start, end = found.span()
             made.append(Mention(start=start, end=end, shown=text[start:end], terms=terms))
     return tuple(sorted(made, key=lambda mention: mention.start))
 
