@@ -130,7 +130,7 @@ test("nothing typed finds nothing, and neither does a word that nobody has", () 
 
 test("what was found is marked in names and answers, and markup stays whole", () => {
   const [item] = first("block barrier");
-  assert.ok(item.tags.includes("<mark>block barrier</mark>"));
+  assert.match(item.text, /<p>Also called <mark>block barrier<\/mark>\.<\/p>$/);
   assert.match(item.text, /a <mark>barrier<\/mark> for one thread <mark>block<\/mark>/);
   assert.equal(first("launch")[0].title, "&lt;&lt;&lt;…&gt;&gt;&gt; <mark>launch</mark>");
   const marked = JSON.stringify(["lt", "gt", "code", "p", "mark"].map((query) => ask(query).items));
@@ -142,9 +142,22 @@ test("an entry's question is shown where it has what was looked for", () => {
   assert.match(first("block barrier")[0].text, /^<p>It is a/);
 });
 
+test("tags of a page written by hand are shown as the theme shows them", () => {
+  const docs = [{ location: "x/", title: "X", text: "<p>Text.</p>", tags: ["a &amp; b", "c"] }];
+  const [item] = searching(docs)("c").items[0];
+  assert.deepEqual(item.tags, ["a &amp; b", "<mark>c</mark>"]);
+});
+
 test("of a long text only the blocks that have the word are shown, two at most", () => {
   const section = first("reverses").find((item) => item.location === "lesson/#a-kernel");
   assert.equal(section.text, "<p>It <mark>reverses</mark> a tile.</p>");
+});
+
+test("of a listing only the lines that have the word are shown, and none scrolls", () => {
+  const text = "<p>None.</p> <pre><code>one;\ntwo(x &lt; y);\nthree;\ntwo;\ntwo;\n</code></pre>";
+  const find = searching([{ location: "x/", title: "X", text }]);
+  const lines = "<mark>two</mark>(x &lt; y);<br><mark>two</mark>;";
+  assert.equal(find("two").items[0][0].text, `<p><code>${lines}</code></p>`);
 });
 
 test("the words of a result's address are such as its page has", () => {

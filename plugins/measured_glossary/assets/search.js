@@ -17,6 +17,7 @@
   const SAME = 1, INFLECTED = 0.95, BEGUN = 0.9, MISTYPED = 0.3;
   const MOST_WORDS = 30;
   const MOST_JOINED = 4;
+  const MOST_SHOWN = 2; // blocks of a long text, lines of a listing
   const MOST_WHOLE = 50; // pages shown with sections and marks
   const FEW = new Set(
     ("a an and are as at be by can do does for from how i in is it its of on or that the this to " +
@@ -334,18 +335,30 @@
     return (html) => html.replace(MARKABLE, marked).replace(/<\/mark>(\s+)<mark>/g, "$1");
   }
 
-  // Of a long text, the two blocks that have what was looked for, or else the first.
-  function teaser(text, mark) {
-    const blocks = text.match(/<(p|pre|ul|ol)>[^]*?<\/\1>/g) ?? [text];
-    const marked = blocks.map(mark).filter((block, i) => block !== blocks[i]);
-    return (marked.length ? marked.slice(0, 2) : blocks.slice(0, 1)).join("");
+  // Those texts that have what was looked for, with their marks.
+  const found = (texts, mark) => texts.map(mark).filter((marked, i) => marked !== texts[i]);
+
+  // A block with its marks, or nothing where there are none; of a listing, lines.
+  function excerpt(block, mark) {
+    if (!block.startsWith("<pre>")) return found([block], mark).join("");
+    const lines = found(block.replace(/<\/?(pre|code)>/g, "").split("\n"), mark);
+    return lines.length ? `<p><code>${lines.slice(0, MOST_SHOWN).join("<br>")}</code></p>` : "";
   }
 
-  // An entry's question is shown where it has what was looked for: the answer may not have it.
-  function textOf({ question, text }, mark) {
+  // Of a long text, the blocks that have what was looked for, or else its first words.
+  function teaser(text, mark) {
+    const blocks = text.match(/<(p|pre|ul|ol)>[^]*?<\/\1>/g) ?? [text];
+    const marked = blocks.map((block) => excerpt(block, mark)).filter(Boolean);
+    const first = blocks.find((block) => !block.startsWith("<pre>")) ?? "";
+    return marked.slice(0, MOST_SHOWN).join("") || first;
+  }
+
+  // Of an entry the answer, and what else has what was looked for: its question, other names.
+  function textOf({ question, text, tags = [] }, mark) {
     if (!question) return teaser(text, mark);
-    const asks = mark(question) === question ? "" : `<p>${mark(question)}</p>`;
-    return `${asks}<p>${mark(text)}</p>`;
+    const also = found(tags, mark).join(", ");
+    const said = [...found([question], mark), mark(text), also && `Also called ${also}.`];
+    return said.filter(Boolean).map((part) => `<p>${part}</p>`).join("");
   }
 
   function shown(item, row, terms, mark) {
@@ -354,7 +367,7 @@
       location: locationOf(item),
       title: mark(titleOf(item)),
       text: isHeading ? "" : textOf(doc, mark),
-      ...(doc.tags && !isHeading && { tags: doc.tags.map(mark) }),
+      ...(doc.tags && !doc.question && { tags: doc.tags.map(mark) }),
       score: row ? total(row) : 0,
       terms,
     };
