@@ -5,11 +5,13 @@ they take a real one. Must not need a GPU, a network or a key of anybody.
 
     python benchmarks/generate.py FOLDER --entries 1000
     python benchmarks/generate.py FOLDER --entries 1000 --drafts
+    python benchmarks/generate.py FOLDER --entries 1000 --for hugo
 """
 
 from __future__ import annotations
 
 import argparse
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +49,17 @@ def entry(plan: Plan, number: int) -> Iterator[tuple[str, bytes]]:
     yield file, raw
     for signature, content in people.signatures(name, file, raw) if plan.is_signed else ():
         yield f"glossary/{name}/signatures/{signature}", content
+
+
+def edited(plan: Plan, number: int, words: str) -> Iterator[tuple[str, bytes]]:
+    """Give the files of an entry with a sentence more, signed anew as its people would."""
+    name = entry_id(number)
+    file, raw = f"glossary/{name}/entry.md", f"{_text(plan, number)}\n{words}\n".encode()
+    yield from (
+        (f"glossary/{name}/signatures/{signature}", content)
+        for signature, content in people.signatures(name, file, raw)
+    )
+    yield file, raw
 
 
 def entry_id(number: int) -> str:
@@ -207,6 +220,17 @@ NAV = "nav: [{Home: index.md}, {Glossary: glossary/index.md}]\n"
 PLUGINS = "plugins: [search, measured-glossary: {measure: recorded}]\n"
 
 
+def _write_for(generator: str | None, plan: Plan, folder: Path) -> int:
+    if generator is None:
+        return write(folder, project(plan))
+    import others  # which needs this module
+
+    with tempfile.TemporaryDirectory() as scratch:
+        write(Path(scratch), project(plan))
+        pages = others.expanded(Path(scratch))
+    return write(folder, iter(others.adapt(pages, generator).items()))
+
+
 def main() -> int:
     """Write the project that the arguments ask for."""
     parser = argparse.ArgumentParser(description="Make a glossary of made-up entries.")
@@ -215,6 +239,12 @@ def main() -> int:
     parser.add_argument("--areas", type=int, default=len(words.AREAS), help="at most 16")
     parser.add_argument("--seed", type=int, default=1, help="another seed, another text")
     parser.add_argument("--drafts", action="store_true", help="sign nothing")
+    parser.add_argument(
+        "--for",
+        dest="generator",
+        choices=("material", "zensical", "hugo", "sphinx"),
+        help="the same pages, expanded, as a project of another generator",
+    )
     asked = parser.parse_args()
     if not 1 <= asked.entries <= words.MOST_TERMS or not 1 <= asked.areas <= len(words.AREAS):
         parser.error(f"at most {words.MOST_TERMS} entries in {len(words.AREAS)} areas")
@@ -223,7 +253,7 @@ def main() -> int:
     plan = Plan(
         entries=asked.entries, areas=asked.areas, seed=asked.seed, is_signed=not asked.drafts
     )
-    count = write(asked.folder, project(plan))
+    count = _write_for(asked.generator, plan, asked.folder)
     print(f"{asked.folder}: {plan.entries} entries, {count} files")
     return 0
 

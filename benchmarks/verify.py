@@ -25,7 +25,7 @@ KINDS = {
     "ECDSA P-384": ("-t", "ecdsa", "-b", "384"),
     "RSA 3072": ("-t", "rsa", "-b", "3072"),
 }
-OURS_S, THEIRS_S = 1.0, 1.0
+OURS_S = 1.0
 
 
 def main() -> int:
@@ -36,19 +36,45 @@ def main() -> int:
         return 2
     print(f"{'key':<12} {'ours/s':>9} {'ssh-keygen/s':>13} {'ratio':>7}")
     for kind in KINDS:
-        print(_compare(tool, kind))
+        ours, theirs = rates(tool, kind)
+        print(f"{kind:<12} {ours:>9,.0f} {theirs:>13,.0f} {ours / theirs:>6,.0f}×")
     return 0
 
 
-def _compare(tool: Path, kind: str) -> str:
+def rates(tool: Path, kind: str = "ed25519", seconds: float = OURS_S) -> tuple[float, float]:
+    """Give how many signatures of a kind ours and `ssh-keygen` verify in a second."""
     with tempfile.TemporaryDirectory() as folder:
         key, signature = _signed(tool, Path(folder), KINDS[kind])
-    ours = _per_second(lambda: _verify(key, signature), OURS_S)
-    theirs = _per_second(lambda: _ask(tool, key, signature), THEIRS_S)
-    return f"{kind:<12} {ours:>9,.0f} {theirs:>13,.0f} {ours / theirs:>6,.0f}×"
+    ours = _per_second(lambda: _verify(key, signature), seconds)
+    return ours, _per_second(lambda: _ask(tool, key, signature), seconds)
+
+
+def agree(tool: Path) -> bool:
+    """Say whether both give the same verdicts: on a good signature, and on three that are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        key, good = _signed(tool, Path(folder), KINDS["ed25519"])
+        other, _ = _signed(tool, Path(folder) / "other", KINDS["ed25519"])
+    cases = [
+        (key, NAMESPACE, MESSAGE),
+        (other, NAMESPACE, MESSAGE),
+        (key, "author@measured-glossary", MESSAGE),
+        (key, NAMESPACE, MESSAGE + b"."),
+    ]
+    return [_is_good(*case, good) for case in cases] == [
+        second_opinion(tool, key, namespace=space, message=message, armored=good) is None
+        for key, space, message in cases
+    ]
+
+
+def _is_good(key: PublicKey, namespace: str, message: bytes, armored: bytes) -> bool:
+    signature = parse_signature(armored)
+    if isinstance(signature, Fault):
+        return False
+    return verify(signature, key, namespace=namespace, message=message) is None
 
 
 def _signed(tool: Path, folder: Path, options: tuple[str, ...]) -> tuple[PublicKey, bytes]:
+    folder.mkdir(exist_ok=True)
     path = folder / "key"
     subprocess.run([str(tool), "-q", "-N", "", "-f", str(path), *options], check=True)
     command = [str(tool), "-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(path)]
