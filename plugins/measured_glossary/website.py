@@ -83,6 +83,7 @@ class _Shelf:
     met_in: Mapping[str, tuple[Mention, ...]]
     stops: Mapping[str, Stop]
     public: Public | None
+    turns: Mapping[str, page.Turn]
 
     def files(self) -> Iterator[tuple[str, str | bytes]]:
         """Give the files that are made from all published entries together."""
@@ -107,6 +108,7 @@ def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | N
         met_in=path_pages.met_in(mentions(pages, known), glossary, stops),
         stops=stops,
         public=catalogue.public(glossary, address) if address else None,
+        turns=page.turns(_others(glossary, drafts=drafts)),
     )
 
 
@@ -154,6 +156,7 @@ def _entry(shelf: _Shelf, judged: Judged) -> Iterator[Output]:
         met_in=[(m.title, f"../../{m.uri}", m.sentence) for m in shelf.met_in.get(judged.id, ())],
         link=partial(link, known=shelf.known, page=uri, own=judged.id),
         cited=_cited(shelf, judged),
+        turn=shelf.turns.get(judged.id, (None, None)),
     )
     markdown = _matter(judged) + page.render(judged, context)
     yield Output(uri=uri, content=markdown, is_public=is_public)
