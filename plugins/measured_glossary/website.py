@@ -75,7 +75,10 @@ def outputs(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shelf:
-    """A glossary with what connects its entries: what may be linked, and who names whom."""
+    """A glossary with what connects its entries: what may be linked, and who names whom.
+
+    `others` are what an entry may say of the others, by whether it may name drafts.
+    """
 
     glossary: Glossary
     drafts: bool
@@ -84,6 +87,7 @@ class _Shelf:
     stops: Mapping[str, Stop]
     public: Public | None
     turns: Mapping[str, page.Turn]
+    others: Mapping[bool, Mapping[str, page.Other]]
 
     def files(self) -> Iterator[tuple[str, str | bytes]]:
         """Give the files that are made from all published entries together."""
@@ -101,6 +105,7 @@ def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | N
         ),
     ]
     stops = path_pages.stops(glossary, docs, drafts=drafts)
+    others = {named: _others(glossary, drafts=named) for named in (False, True)}
     return _Shelf(
         glossary=glossary,
         drafts=drafts,
@@ -108,7 +113,8 @@ def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | N
         met_in=path_pages.met_in(mentions(pages, known), glossary, stops),
         stops=stops,
         public=catalogue.public(glossary, address) if address else None,
-        turns=page.turns(_others(glossary, drafts=drafts)),
+        turns=page.turns(others[drafts]),
+        others=others,
     )
 
 
@@ -152,7 +158,7 @@ def _entry(shelf: _Shelf, judged: Judged) -> Iterator[Output]:
         site=_site(shelf.glossary),
         verdict=judged.verdict,
         signoff=judged.signoff,
-        others=_others(shelf.glossary, drafts=not is_public),
+        others=shelf.others[not is_public],
         met_in=[(m.title, f"../../{m.uri}", m.sentence) for m in shelf.met_in.get(judged.id, ())],
         link=partial(link, known=shelf.known, page=uri, own=judged.id),
         cited=_cited(shelf, judged),
@@ -203,6 +209,7 @@ def _connections(shelf: _Shelf) -> list[tuple[str, str]]:
         for e in catalogue.shown(shelf.glossary, drafts=shelf.drafts)
         if e.entry
     }
+    by_uri = {entry_uri(entry_id): name for entry_id, name in names.items()}
     found: set[tuple[str, ...]] = set()
     for judged in catalogue.shown(shelf.glossary, drafts=shelf.drafts):
         front = judged.entry.front if judged.entry else None
@@ -210,8 +217,7 @@ def _connections(shelf: _Shelf) -> list[tuple[str, str]]:
             named = other.term if isinstance(other, PlainTerm) else names.get(other, "")
             found.add(tuple(sorted((names[judged.id], named))))
         for mention in shelf.met_in.get(judged.id, ()):
-            by_uri = next((i for i in names if entry_uri(i) == mention.uri), "")
-            found.add(tuple(sorted((names[judged.id], names.get(by_uri, "")))))
+            found.add(tuple(sorted((names[judged.id], by_uri.get(mention.uri, "")))))
     return sorted((a, b) for a, b in found if a and a != b)
 
 
