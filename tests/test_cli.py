@@ -139,6 +139,7 @@ def test_the_preview_of_a_new_glossary_shows_its_drafts(begun: Site, run: Run) -
     index = begun.root / "preview" / "index.html"
     assert (done.status, done.out) == (0, f"built {index}\n")
     page = (begun.root / "preview/glossary/bank-conflict/index.html").read_text(encoding="utf-8")
+    assert "bank-conflict: draft; " in done.err  # as the build itself tells it
     assert (begun.root / "preview/search/search_index.js").is_file(), "a search on a disk reads it"
     assert "What is bank conflict in CUDA?" in page
     assert "code/bank-conflict/bank-conflict.cu" in page

@@ -15,6 +15,7 @@ import sys
 import webbrowser
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import shtab
@@ -200,7 +201,7 @@ def run_preview(arguments: argparse.Namespace) -> int:
     """Build the whole site with its drafts, marked as drafts, into `preview/`."""
     from measured_glossary import preview  # imports MkDocs, which no other command needs
 
-    index = preview.build(arguments.root.resolve())
+    index = preview.build(arguments.root.resolve(), partial(print, file=sys.stderr))
     print(f"built {index}")
     if arguments.open:
         webbrowser.open(index.as_uri())

@@ -7,7 +7,7 @@ every page of a preview says that it is one, and the audit refuses the folder.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,18 +16,22 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import MkDocsException
 
-from measured_glossary.plugin import GlossaryRefused, MeasuredGlossary
+from measured_glossary.plugin import GlossaryRefused, MeasuredGlossary, log
 from measured_glossary.problem import Place, Problem, Refused
 
 FOLDER = "preview"
 CONFIG = "mkdocs.yml"
 
 
-def build(root: Path) -> Path:
-    """Build the preview and give its `index.html`."""
+def _tell_nobody(line: str) -> None:
+    """Keep a line to oneself."""
+
+
+def build(root: Path, tell: Callable[[str], object] = _tell_nobody) -> Path:
+    """Build the preview and give its `index.html`; `tell` says how far the work is."""
     if not (root / CONFIG).is_file():
         raise Refused([_problem("missing-file", "there is no such file", _START)])
-    with _told() as told:
+    with _told(tell) as told:
         try:
             # Opened from the disk, an address that ends in a folder is no page.
             site_dir = str(root / FOLDER)
@@ -68,22 +72,29 @@ def _reasons(error: MkDocsException, told: list[str]) -> list[Problem]:
 
 
 class _Told(logging.Handler):
-    """Keeps warnings and errors instead of printing them."""
+    """Keeps warnings and errors instead of printing them; passes on what our plugin tells."""
 
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
+    def __init__(self, tell: Callable[[str], object]) -> None:
+        super().__init__(logging.INFO)
         self.lines: list[str] = []
+        self.tell = tell
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep one."""
-        self.lines.append(record.getMessage())
+        """Keep one, or pass it on."""
+        if record.levelno >= logging.WARNING:
+            self.lines.append(record.getMessage())
+        elif record.name == log.logger.name:
+            self.tell(record.getMessage())
 
 
 @contextmanager
-def _told() -> Iterator[list[str]]:
-    logger, handler = logging.getLogger("mkdocs"), _Told()
+def _told(tell: Callable[[str], object]) -> Iterator[list[str]]:
+    logger, handler = logging.getLogger("mkdocs"), _Told(tell)
+    level = log.logger.level
     logger.addHandler(handler)
+    log.logger.setLevel(logging.INFO)
     try:
         yield handler.lines
     finally:
+        log.logger.setLevel(level)
         logger.removeHandler(handler)
