@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from measured_glossary.chart import Chart, Mark, Row, describe, draw
+from measured_glossary.chart import STEP, Chart, Mark, Row, describe, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -105,3 +105,17 @@ def test_words_cannot_leave_the_picture() -> None:
     svg = parsed(drawn)
     assert not list(svg.iter(f"{SVG}script"))
     assert sum(node.text == evil for node in svg.iter()) == 6
+
+
+def test_words_have_room_on_a_narrow_screen() -> None:
+    """A picture is never so narrow that words run out of it; each stands where it needs less."""
+    words = "a range in forty signs, or about as much"
+    row = Row(label="64", marks=(mark(40, 40, 40, words), mark(100, 100, 100, words)))
+    svg = parsed(chart(row, series=("removed", "in place")))
+    steps = int((svg.get("class") or "").rpartition("mg-least-")[2])
+    for text in (text for text in svg.iter(f"{SVG}text") if text.text == words):
+        place = float(text.get("x", "").rstrip("%")) / 100 * steps * STEP
+        room = place if text.get("text-anchor") == "end" else steps * STEP - place
+        assert room >= len(words) * 6
+    anchors = [t.get("text-anchor") for t in svg.iter(f"{SVG}text") if t.text == words]
+    assert anchors == ["start", "end"]

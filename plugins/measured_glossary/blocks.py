@@ -100,6 +100,7 @@ def _chart(asked: Asked) -> Checked[str]:
 def _picture(asked: Asked, reading: Reading, table: Table, columns: Sequence[Column]) -> Markup:
     shared = _shared_words([column.label for column in columns])
     caption = asked.options.caption or f"{shared or table.text} by {_keys(table)}"
+    caption = caption.removesuffix(".")
     chart = Chart(
         title=caption,
         key=_keys(table, sentence=True),
@@ -108,7 +109,7 @@ def _picture(asked: Asked, reading: Reading, table: Table, columns: Sequence[Col
         rows=tuple(chart_row(table, row, columns) for row in table.rows),
     )
     svg = draw(chart, ident=asked.ident)
-    return fill("chart.html", reading=reading, caption=caption, svg=svg)
+    return fill("chart.html", reading=reading, caption=caption, svg=svg, ident=asked.ident)
 
 
 def _shared_words(labels: Sequence[str]) -> str:

@@ -15,9 +15,11 @@ from markupsafe import Markup
 from measured_glossary.markup import inert
 
 # Across, everything is in per cent of the width, so that text keeps its size on every screen.
-LEFT, RIGHT = 15.0, 93.0
+LEFT, RIGHT = 15.0, 92.0
 # Down, everything is in pixels.
 LANE, GAP, LEGEND, AXIS = 20, 8, 22, 40
+BESIDE, SIGN = 10, 6.2  # from a mark to its words; about the width of one sign of them
+STEP, STEPS = 20, 30  # the least widths for which the style sheet has a class
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,7 @@ def draw(chart: Chart, *, ident: str) -> Markup:
     bottom = top + step * len(chart.rows)
     scale = _scale([mark.high for row in chart.rows for mark in row.marks])
     parts = [
-        _opening(chart, ident, bottom + AXIS),
+        _opening(chart, ident, bottom + AXIS, _least_width(chart, scale)),
         *_legend(chart.series),
         *_axes(scale, top, bottom),
         *(_row(row, scale, top + step * i) for i, row in enumerate(chart.rows)),
@@ -85,9 +87,12 @@ class _Scale:
     step: float
     steps: int
 
+    def share(self, value: float) -> float:
+        """Give a value's place in per cent of the width."""
+        return LEFT + (RIGHT - LEFT) * value / (self.step * self.steps)
+
     def x(self, value: float) -> str:
-        share = value / (self.step * self.steps)
-        return f"{LEFT + (RIGHT - LEFT) * share:.2f}%"
+        return f"{self.share(value):.2f}%"
 
     def ticks(self) -> list[float]:
         return [self.step * part for part in range(self.steps + 1)]
@@ -101,14 +106,32 @@ def _scale(values: Sequence[float]) -> _Scale:
     return _Scale(step, math.ceil(highest / step))
 
 
-def _opening(chart: Chart, ident: str, height: int) -> Markup:
+def _least_width(chart: Chart, scale: _Scale) -> int:
+    """Give the width, in steps, below which words would run out of the picture."""
+    marks = (mark for row in chart.rows for mark in row.marks)
+    width = max((min(_widths(mark, scale)) for mark in marks), default=0.0)
+    return min(math.ceil(width / STEP), STEPS)
+
+
+def _widths(mark: Mark, scale: _Scale) -> tuple[float, float]:
+    """Give the widths that a picture needs for a mark's words on its left, and on its right."""
+    needed = 100 * (BESIDE + SIGN * len(mark.words))
+    left, right = scale.share(mark.low) - LEFT, 100 - scale.share(mark.high)
+    return (needed / left if left > 0 else math.inf), needed / right
+
+
+def _opening(chart: Chart, ident: str, height: int, least_width: int) -> Markup:
     return Markup(
-        '<svg class="mg-chart" role="img" width="100%" height="{height}" '
+        '<svg class="mg-chart mg-least-{least}" role="img" width="100%" height="{height}" '
         'aria-labelledby="{ident}-title {ident}-desc" fill="currentColor" font-size="12" '
         'xmlns="http://www.w3.org/2000/svg">\n'
         '<title id="{ident}-title">{title}</title>\n<desc id="{ident}-desc">{desc}</desc>'
     ).format(
-        height=height, ident=inert(ident), title=inert(chart.title), desc=inert(describe(chart))
+        height=height,
+        least=least_width,
+        ident=inert(ident),
+        title=inert(chart.title),
+        desc=inert(describe(chart)),
     )
 
 
@@ -158,10 +181,11 @@ def _mark(mark: Mark, index: int, scale: _Scale, y: float) -> list[Markup]:
 
 
 def _words(mark: Mark, scale: _Scale, y: float) -> Markup:
-    """Set a mark's words where there is room: left of a mark in the right half, else right."""
-    if mark.middle > scale.step * scale.steps / 2:
-        return _text(scale.x(mark.low), y + 4, mark.words, "end", dx=-10, quiet=mark.quiet)
-    return _text(scale.x(mark.high), y + 4, mark.words, dx=10, quiet=mark.quiet)
+    """Set a mark's words on the side with more room."""
+    left, right = _widths(mark, scale)
+    if left < right:
+        return _text(scale.x(mark.low), y + 4, mark.words, "end", dx=-BESIDE, quiet=mark.quiet)
+    return _text(scale.x(mark.high), y + 4, mark.words, dx=BESIDE, quiet=mark.quiet)
 
 
 def _dot(index: int, x: str, y: float) -> Markup:

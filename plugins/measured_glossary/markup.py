@@ -22,7 +22,7 @@ _INSIDE = r"[&<>\"`*_\[\]{}|~^=+\\$@#]|:(?=\S)|(?<=www)\."
 # What they read as syntax at its start: lists, headings, quotes, rules, admonitions, blocks.
 _START = r"\A[!-/:-@\[-`{-~]|(?<=\A\d)[.)]|(?<=\A\d\d)[.)]"
 _SPECIAL = re.compile(f"{_INSIDE}|{_START}")
-_WHOLE = re.compile(r"(\d{4}-\d\d-\d\d|\d+(?:\.\d+)? %)")
+_WHOLE = re.compile(r"(\d{4}-\d\d-\d\d|\d+(?:\.\d+)? %|\bn &#61; \d+)")
 _CODE_SPAN = re.compile(r"(`+)(.+?)\1")
 
 _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
@@ -59,7 +59,7 @@ def prose(text: str) -> Markup:
 
 
 def unbroken(text: str) -> Markup:
-    """Give text as `inert` does, with dates and per cents that no line end tears apart."""
+    """Give text as `inert` does, with dates, per cents and `n = 20` torn apart by no line end."""
     wrapped = r'<span class="mg-unbroken">\1</span>'
     return Markup(_WHOLE.sub(wrapped, str(inert(text))))  # noqa: S704 - digits, a dash, a sign
 

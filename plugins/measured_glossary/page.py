@@ -17,6 +17,7 @@ from markupsafe import Markup
 from measured_glossary import beside, blocks, proof
 from measured_glossary.asked import Asked, fence
 from measured_glossary.body import Block, Piece, Text, Value, escape_identifiers
+from measured_glossary.cells import grid
 from measured_glossary.entry import Entry, FrontMatter, Measured, PlainTerm
 from measured_glossary.gate import State, Verdict
 from measured_glossary.graph import Node, draw, neighbours
@@ -42,6 +43,7 @@ _BANNERS: dict[State, tuple[str, str]] = {
     "refused": ("Refused.", "Something in it is wrong; it is shown so that it can be mended."),
     "retracted": ("Retracted.", "It was published once and is withdrawn."),
 }
+MANY_LINES = 20  # of machine code's counts, which are alike: more of them are folded away
 MANY_TERMS, FEW_TERMS = 13, 5  # from how many on a list has headings, and what one of them needs
 _ASSETS = "../assets/measured-glossary"
 _BYLINE = ("Written by", "Reviewed by", "Written on", "Last checked on")
@@ -407,7 +409,11 @@ def _table(study: Study, table: Table) -> Markup:
         return beside.figure(study, table, ident=f"mg-{table.name}")
     (reading,) = readings([study], table.name)
     read = reading.table or table
-    return blocks.figure(reading, read, read.columns, ident=f"mg-{table.name}")
+    figure = blocks.figure(reading, read, read.columns, ident=f"mg-{table.name}")
+    lines = len(grid(read, read.columns).lines)
+    if read.kind != "static" or lines <= MANY_LINES:
+        return figure
+    return fill("folded.html", lines=lines, text=read.text, figure=figure)
 
 
 def record_name(run: Measurement) -> str:
