@@ -30,6 +30,10 @@ MAX_BYTES = 2 << 30
 FEW = 24  # fewer than this are computed here: starting processes takes longer
 CHUNK = 8
 _ROWS = 500  # keys of one question; SQLite takes at most 999
+_MARKS = ",".join("?" * _ROWS)
+_VALUES = f"select key, day, value from kept where key in ({_MARKS})"  # noqa: S608 - question marks
+_DAYS = f"select key, day from kept where key in ({_MARKS})"  # noqa: S608 - as above
+_OLDEST = "delete from kept where key in (select key from kept order by day, key limit 1000)"
 _SCHEMA = """
 create table if not exists kept (key blob primary key, day integer, value blob) without rowid;
 create table if not exists written (site text, uri text, key blob, state text,
@@ -73,34 +77,31 @@ class Memo:
         """
         found = dict(self.load(keys))
         missing = [index for index, key in enumerate(keys) if key not in found]
-        made = {keys[index]: value for index, value in self._computed(missing, compute)}
+        made = {keys[index]: value for index, value in self.computed(missing, compute)}
         self.store(made.items())
         return [found[key] if key in found else made[key] for key in keys]
 
     def keep(self, keys: Sequence[bytes], compute: Callable[[int], object]) -> None:
         """See to it that each key has a value, without holding them all: `load` gives them."""
-        known = self._known(keys)
+        known = self.known(keys)
         missing = [index for index, key in enumerate(keys) if key not in known]
-        made = ((keys[index], value) for index, value in self._computed(missing, compute))
-        while part := list(islice(made, _ROWS)):
-            self.store(part)
+        self.store((keys[index], value) for index, value in self.computed(missing, compute))
 
     def load(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, Any]]:
         """Give the values there are."""
         for asked in _parts(keys):
-            rows = self._all(
-                f"select key, day, value from kept where key in ({_marks(asked)})", asked
-            )
+            rows = self._all(_VALUES, asked)
             for key, _, value in rows:
                 with suppress(Exception):  # written by another version, or damaged
                     yield key, _unpacked(value)
-            self._used([key for key, day, _ in rows if day != self.day])
+            self._used([key for key, day, _ in rows if day < self.day])
 
     def store(self, items: Iterable[tuple[bytes, object]]) -> None:
-        """Keep values; what is there already stays."""
-        rows = [(key, self.day, _packed(value)) for key, value in items]
-        with self._writing():
-            self._db.executemany("insert or replace into kept values (?, ?, ?)", rows)
+        """Keep values, without holding them all at once; an older one of the same key goes."""
+        rows = ((key, self.day, _packed(value)) for key, value in items)
+        while part := list(islice(rows, _ROWS)):
+            with self._writing():
+                self._db.executemany("insert or replace into kept values (?, ?, ?)", part)
 
     def close(self) -> None:
         """Drop what is too much, oldest first, and let go of the file."""
@@ -126,17 +127,19 @@ class Memo:
             rows = [(site, uri, key, state) for uri, (key, state) in new.items()]
             self._db.executemany("insert or replace into written values (?, ?, ?, ?)", rows)
 
-    def _computed(
+    def computed(
         self, missing: Sequence[int], compute: Callable[[int], T]
     ) -> Iterator[tuple[int, T]]:
+        """Give the value of each index, `jobs` at once, and keep none."""
         self.misses += len(missing)
         return zip(missing, side_by_side(compute, missing, self.jobs), strict=True)
 
-    def _known(self, keys: Iterable[bytes]) -> set[bytes]:
+    def known(self, keys: Iterable[bytes]) -> set[bytes]:
+        """Give the keys that have a value."""
         found: list[tuple[bytes, int]] = []
         for asked in _parts(keys):
-            found += self._all(f"select key, day from kept where key in ({_marks(asked)})", asked)
-        self._used([key for key, day in found if day != self.day])
+            found += self._all(_DAYS, asked)
+        self._used([key for key, day in found if day < self.day])
         return {key for key, _ in found}
 
     def _used(self, keys: Sequence[bytes]) -> None:
@@ -159,9 +162,8 @@ class Memo:
     def _shrink(self) -> None:
         size = "select coalesce(sum(length(value)), 0) from kept"
         while self._db.execute(size).fetchone()[0] > self.max_bytes:
-            oldest = "select key from kept order by day, key limit 1000"
             with self._db:
-                self._db.execute(f"delete from kept where key in ({oldest})")
+                self._db.execute(_OLDEST)
             self._db.execute("vacuum")
 
 
@@ -188,13 +190,10 @@ def _connected(name: str) -> sqlite3.Connection:
 
 
 def _parts(keys: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Give keys in parts of one size; the last is filled up with a key that nothing has."""
     left = iter(dict.fromkeys(keys))
     while part := list(islice(left, _ROWS)):
-        yield part
-
-
-def _marks(keys: Sequence[bytes]) -> str:
-    return ",".join("?" * len(keys))
+        yield part + [b""] * (_ROWS - len(part))
 
 
 # ── values as bytes ──────────────────────────────────────────────────────────────────────────

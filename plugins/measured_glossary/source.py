@@ -473,7 +473,7 @@ def _renamed(located: Located, mistyped: Mapping[Loc, str]) -> Located:
             for part, place in located.places.items()
             if part[: len(loc)] == loc
         }
-    return Located(data, places)
+    return Located(data, located.file, places)
 
 
 def _short(value: Any) -> str:
