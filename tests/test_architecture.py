@@ -17,8 +17,10 @@ PACKAGE = ROOT / "plugins" / "measured_glossary"
 # From the ground up; a folder stands for all its modules. What shares a layer does not meet.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"problem", "explain", "markup", "progress", "trace", "address", "card", "bundle"}),
-    frozenset({"automaton"}),
-    frozenset({"source", "attachment", "scan", "audit", "chart", "diagram", "scaffold", "graph", "tree"}),
+    frozenset({"automaton", "memo", "stage"}),
+    frozenset(
+        {"source", "attachment", "scan", "audit", "chart", "diagram", "scaffold", "graph", "tree"}
+    ),
     frozenset({"body", "sentence", "project", "terms", "zensical"}),
     frozenset({"prose"}),
     frozenset({"wording"}),

@@ -54,9 +54,9 @@ def find(text: str, known: Names) -> Iterator[tuple[int, int]]:
 
 def _is_inside_word(pieces: Sequence[str], index: int) -> bool:
     """Tell whether a word goes on here: neither 'x.warp' nor 'sub-warp' names a warp."""
-    if not index or pieces[index - 1] not in "-.":
-        return bool(index) and _is_word(pieces[index - 1]) and _is_word(pieces[index])
-    return index > 1 and _is_word(pieces[index - 2])
+    before = pieces[index - 1] if index else " "
+    joined = index > 1 and before in "-." and _is_word(pieces[index - 2])
+    return joined or _is_word(before)
 
 
 def _is_word(piece: str) -> bool:

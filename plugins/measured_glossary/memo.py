@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -130,9 +130,13 @@ class Memo:
     def computed(
         self, missing: Sequence[int], compute: Callable[[int], T]
     ) -> Iterator[tuple[int, T]]:
-        """Give the value of each index, `jobs` at once, and keep none."""
+        """Give the value of each index, `jobs` at once, and keep none.
+
+        The first is computed here: what all need is loaded before the processes part.
+        """
         self.misses += len(missing)
-        return zip(missing, side_by_side(compute, missing, self.jobs), strict=True)
+        made = chain(map(compute, missing[:1]), side_by_side(compute, missing[1:], self.jobs))
+        return zip(missing, made, strict=True)
 
     def known(self, keys: Iterable[bytes]) -> set[bytes]:
         """Give the keys that have a value."""

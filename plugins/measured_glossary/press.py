@@ -24,6 +24,7 @@ from types import ModuleType
 import jinja2
 from mkdocs.commands.build import get_context
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import BasePlugin
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
@@ -122,15 +123,11 @@ class Press:
         missing: Sequence[int],
         fresh: dict[bytes, Notes],
     ) -> Iterator[tuple[bytes, object]]:
-        """Give what is to be kept of the missing pages; the first is printed here.
-
-        So templates, lexers and extensions are loaded once, before the processes part.
-        """
-        for part in (missing[:1], missing[1:]):
-            for index, (content, notes) in self.memo.computed(part, lambda i: self._one(pages[i])):
-                fresh[keys[index]] = notes
-                yield keys[index], content
-                yield _note(keys[index]), notes
+        """Give what is to be kept of the missing pages, and note each in `fresh`."""
+        for index, (content, notes) in self.memo.computed(missing, lambda i: self._one(pages[i])):
+            fresh[keys[index]] = notes
+            yield keys[index], content
+            yield _note(keys[index]), notes
 
     def _one(self, file: Kept) -> tuple[tuple[str, bytes], Notes]:
         """Print a page as MkDocs does: the same events, the same template, the same checks."""
@@ -270,7 +267,10 @@ def in_the_way(config: MkDocsConfig, per_page: Collection[str]) -> list[str]:
 def made_with(config: MkDocsConfig, nav: Navigation, *extra: object) -> bytes:
     """Give a digest of all that goes into every page: versions, settings, theme, navigation."""
     settings = {key: value for key, value in config.items() if key not in _NOT_ON_PAGES}
-    plugins = {name: dict(plugin.config) for name, plugin in config.plugins.items()}
+    plugins = {
+        name: dict(plugin.config) if isinstance(plugin, BasePlugin) else plugin
+        for name, plugin in config.plugins.items()
+    }
     shown = [(page.title, page.url, _words(dict(page.meta))) for page in nav.pages]
     theme = [(key, config.theme[key]) for key in sorted(config.theme)]
     return digest(

@@ -192,8 +192,6 @@ def _named(glossary: Glossary, pages: Sequence[Written], known: Vocabulary) -> l
     names = digest(sorted((key, ids_of(terms)) for key, terms in known.linked.items()))
     ids = digest(sorted((term.id, bool(term.uri)) for term in known.by_id.values()))
     keys = [digest(package(), "named", names, ids, page.markdown) for page in pages]
-    if keys:
-        _ = known.beginnings  # once, before the pages are read side by side
     return glossary.memo.values(keys, lambda index: named(pages[index].markdown, known))
 
 
