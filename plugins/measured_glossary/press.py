@@ -133,7 +133,7 @@ class Press:
         """Print a page as MkDocs does: the same events, the same template, the same checks."""
         content = file.output.content
         file.content_string = content if isinstance(content, str) else content.decode("utf-8")
-        page, asked = Page(None, file, self.config), _Asked(self.files)
+        page, asked = file.page or Page(None, file, self.config), _Asked(self.files)
         with _heard() as said:
             made = self._made(page, asked)
         notes = Notes(
@@ -187,10 +187,17 @@ def kept(config: MkDocsConfig, output: Output) -> Kept:
     return file
 
 
+def name(nav: Navigation) -> None:
+    """Give the pages that the navigation lists without a title their own: nobody reads them yet."""
+    for page in nav.pages:
+        if isinstance(page.file, Kept) and not page.title:
+            page.title = page.file.output.title
+
+
 def bind(press: Press, pages: Sequence[Kept], notes: Sequence[Notes]) -> None:
     """Let MkDocs' pages check their links to these, and say what was said of these."""
     for file, noted in zip(pages, notes, strict=True):
-        page = Page(noted.title, file, press.config)
+        page = file.page or Page(noted.title, file, press.config)
         page.present_anchor_ids = set(noted.anchors)
         page.links_to_anchors = {}
         for uri, anchor, link in noted.links:

@@ -48,9 +48,9 @@ SCRIPT = f"{ASSETS}/tile-lifecycle.js"  # loaded by the pages that show the diag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """A file of the site: `uri` from its top; only what `is_public` leaves the house.
+    """A file of the site: `uri` from its top, and of a page the `title`.
 
-    `key` names all that goes into the content and, for a page, into its head; `make` gives the
+    Only what `is_public` leaves the house. `key` names all that goes into the content and, for a page, into its head; `make` gives the
     content. What is `costly` to make is worth keeping.
     """
 
@@ -58,6 +58,7 @@ class Output:
     key: bytes
     make: Callable[[], str | bytes]
     is_public: bool
+    title: str = ""
     is_costly: bool = False
 
     @property
@@ -71,9 +72,10 @@ class Output:
         return self.uri.endswith(".md")
 
 
-def _whole(uri: str, content: str | bytes, *, is_public: bool) -> Output:
+def _whole(uri: str, content: str | bytes, *, is_public: bool, title: str = "") -> Output:
     """Give a file whose content is at hand."""
-    return Output(uri=uri, key=digest(content), make=partial(_itself, content), is_public=is_public)
+    make = partial(_itself, content)
+    return Output(uri=uri, key=digest(content), make=make, is_public=is_public, title=title)
 
 
 def _itself(content: str | bytes) -> str | bytes:
@@ -244,6 +246,7 @@ def _entry(shelf: _Shelf, judged: Judged) -> Iterator[Output]:
         key=digest(package(), "page", _facts(shelf, judged), around),
         make=partial(_rendered, shelf, judged, around),
         is_public=is_public,
+        title=judged.entry.front.term if judged.entry else judged.id,
     )
     if judged.draft.folder and judged.verdict.state != "retracted":
         for name, raw in _beside(judged, judged.draft.folder):
@@ -344,6 +347,7 @@ def _index(shelf: _Shelf) -> Output:
             + page.render_index(_site(glossary), shown, connections)
         ),
         is_public=True,
+        title=glossary.project.title,
     )
 
 
@@ -373,7 +377,7 @@ def _disambiguations(shelf: _Shelf) -> Iterator[Output]:
         markdown = page.render_disambiguation(shared.name, lines)
         is_public = not shelf.drafts
         matter = _front_matter({"title": shared.name})
-        yield _whole(shared.uri, matter + markdown, is_public=is_public)
+        yield _whole(shared.uri, matter + markdown, is_public=is_public, title=shared.name)
 
 
 def _site(glossary: Glossary) -> page.Site:
@@ -447,6 +451,7 @@ def _experiments(glossary: Glossary) -> Iterator[Output]:
             key=digest(package(), "experiment", _site(glossary), pickle.dumps(study), said),
             make=partial(_experiment, _site(glossary), study, users[study_id]),
             is_public=is_public,
+            title=study.title,
         )
         for name, content in _records(study):
             yield _whole(f"{folder}/{name}", content, is_public=is_public)
@@ -471,7 +476,7 @@ def _paths(shelf: _Shelf) -> Iterator[Output]:
     """Give the pages of study paths; what they show is chosen like the rest of the shelf."""
     for made in path_pages.pages(shelf.glossary, shelf.stops, ASSETS):
         content = _front_matter(made.matter) + made.markdown
-        yield _whole(made.uri, content, is_public=True)
+        yield _whole(made.uri, content, is_public=True, title=made.matter["title"])
     script = path_pages.steps_script(shelf.stops)
     yield _whole(path_pages.STEPS, script, is_public=True)
 
