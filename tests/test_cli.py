@@ -296,6 +296,18 @@ def test_check_takes_ids(site: Site, run: Run) -> None:
     assert run("check").status == 1
 
 
+def test_check_of_one_entry_looks_at_its_experiments_only(site: Site, run: Run) -> None:
+    """Another entry's broken experiment is not even started, so that a first check is quick."""
+    assert run("new", "one").status == 0
+    assert run("new", "two").status == 0
+    for name in ("one", "two"):
+        site.write(f"code/{name}/experiment.py", "not Python\n")
+    done = run("check", "one")
+    assert done.out.startswith("code/one/experiment.py:1:")
+    assert "two" not in done.out + done.err
+    assert "code/two/experiment.py:1:" in run("check").out
+
+
 def test_check_looks_at_hand_written_pages(site: Site, run: Run) -> None:
     """A term that a hand-written page asks for and nobody explains is a problem too."""
     site.write("docs/index.md", "# Home\n\nRead of [[lanes]].\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from pathlib import Path
 
@@ -204,10 +205,19 @@ def test_a_file_without_its_borders_is_refused(text: str, found: tuple[str, str]
 
 
 def test_carriage_returns_come_with_the_setting_that_stops_them() -> None:
-    """The hint is the line to put into .gitattributes."""
+    """The hint is the line to put into .gitattributes, and throws nobody's work away."""
     (problem,) = parse("warp", source("---\r\n")).problems
-    assert "eol=lf" in problem.hint
-    assert ".gitattributes" in problem.hint
+    assert "'* -text' in .gitattributes" in problem.hint
+    assert "reset" not in problem.hint
+
+
+def test_a_byte_order_mark_is_seen() -> None:
+    """Nobody sees it, and it would be signed: the text is refused at its first sign."""
+    raw = f"---\n{FRONT}---\n{BODY}".encode()
+    found = decode("glossary/warp/entry.md", codecs.BOM_UTF8 + raw).value
+    assert found
+    (problem,) = parse("warp", found).problems
+    assert (str(problem.place), problem.code) == ("glossary/warp/entry.md:1:1", "byte-order-mark")
 
 
 @pytest.mark.parametrize("id", ["", "Warp", "a_b", "-a", "a--b", "a-", "a" * 61, "ä", "a\n"])

@@ -9,6 +9,7 @@ import pytest
 from measured_glossary.gate import evidence_faults
 from measured_glossary.lab.study import Freshness, Measurement
 from measured_glossary.lab.study import State as ClaimState
+from measured_glossary.source import Source
 from test_page import MACHINE, entry, measurement, study
 
 CLAIMED = entry("A body.")
@@ -59,3 +60,13 @@ def test_a_stale_record_backs_nothing(state: ClaimState) -> None:
     assert faults(seen(state, "stale")) == ["stale-record"]
     assert faults(seen(state, "stale"), seen("not checked here")) == ["unchecked-claim"]
     assert faults(seen(state, "stale"), seen("held")) == []
+
+
+def test_line_ends_of_windows_in_code_are_told_before_anybody_signs() -> None:
+    """Each file of the experiment is looked at, at its first such line; the hint loses no work."""
+    held = study(seen("held"))
+    raw = b"int a;\nint b;\r\nint c;\r\n"
+    files = {**held.files, "code/toy/toy.cu": Source("code/toy/toy.cu", raw, raw.decode())}
+    (problem,) = evidence_faults(CLAIMED, [replace(held, files=files)])
+    assert (str(problem.place), problem.code) == ("code/toy/toy.cu:2:7", "crlf-line-ends")
+    assert "reset" not in problem.hint

@@ -33,7 +33,7 @@ from measured_glossary.lab.study import (
 )
 from measured_glossary.lab.study import State as ClaimState
 from measured_glossary.lab.table import Column, Rows, Table
-from measured_glossary.markup import TEMPLATES, href, inert, prose
+from measured_glossary.markup import TEMPLATES, href, inert, prose, unbroken
 from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.source import Source
 from measured_glossary.trust.signoff import Signoff
@@ -770,6 +770,40 @@ def test_the_index_sorts_by_letters_and_groups_by_area() -> None:
     assert outline.text.startswith("My | glossary")
     assert ("h3", {"id": "execution-model"}) in outline.tags
     assert 'href="sync/index.md"' in html
+
+
+def test_letters_with_few_terms_share_a_heading() -> None:
+    """A long index has headings, and none but the last stands over fewer than five terms."""
+    names = [f"{letter}{number}" for letter in "abcdefgh" for number in range(2)]
+    made = [
+        Judged(id=name, entry=entry("B.", FRONT.replace("term: __toy()", f"term: {name}")),
+               body="", verdict=Verdict(state="published"))
+        for name in names
+    ]  # fmt: skip
+    html = to_html(page.render_index(page.Site(title="Glossary"), made))
+    assert re.findall(r"<h2[^>]*>([A-Z][^<]*)</h2>", html)[:3] == ["A to C", "D to F", "G to H"]
+
+
+def test_a_page_leads_to_its_neighbours_in_the_index() -> None:
+    """The entries before and after stand at the page's end; the first and the last have one."""
+    others = {
+        name: page.Other(term=term, url=f"../{name}/index.md")
+        for name, term in (("c", "warp"), ("a", "__syncthreads()"), ("b", "tile"))
+    }
+    turns = page.turns(others)
+    assert turns == {
+        "a": (None, others["b"]), "b": (others["a"], others["c"]), "c": (others["b"], None)
+    }  # fmt: skip
+    text = Outline(to_html(rendered(turn=turns["b"]))).text
+    assert text.endswith("Previous entry: __syncthreads() Next entry: warp")
+    assert "Next entry" not in Outline(to_html(rendered(turn=turns["c"]))).text
+
+
+def test_dates_and_shares_stay_on_one_line() -> None:
+    """A day and a per cent are not torn apart; everything around them is inert as ever."""
+    made = str(unbroken("On 2026-11-29, *at most* 0.3 % (95 %)"))
+    assert re.findall(r'mg-unbroken">([^<]*)<', made) == ["2026-11-29", "0.3 %", "95 %"]
+    assert "*" not in made
 
 
 def test_an_empty_glossary_says_what_is_missing() -> None:

@@ -148,7 +148,7 @@ def positive(text: str) -> int:
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Check everything that can be checked here; drafts are no fault."""
-    glossary = _glossary(arguments.root, "recorded")
+    glossary = _glossary(arguments.root, "recorded", only=arguments.entry)
     known = [entry.id for entry in glossary.entries]
     wanted = set(arguments.entry or known)
     if unknown := sorted(wanted - set(known)):
@@ -263,9 +263,11 @@ def run_export(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _glossary(root: Path, how: Measure, docs: str = "docs") -> pipeline.Glossary:
+def _glossary(
+    root: Path, how: Measure, docs: str = "docs", only: Sequence[str] = ()
+) -> pipeline.Glossary:
     settings = pipeline.settings_for(root, how, os.environ, Progress(sys.stderr))
-    settings = replace(settings, docs=docs)
+    settings = replace(settings, docs=docs, only=frozenset(only))
     return pipeline.build(root, settings, datetime.datetime.now(datetime.UTC).date())
 
 

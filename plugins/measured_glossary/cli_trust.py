@@ -205,13 +205,13 @@ def run_review(arguments: argparse.Namespace) -> int:
         return _misuse(f"--yes needs --scope: what you looked at, of {','.join(PARTS)}")
     if not arguments.yes and not sys.stdin.isatty():
         return _misuse("nobody is here to answer; --yes --scope PARTS says it all at once")
+    scope = _parts(arguments.scope) if arguments.scope else ()
     glossary = build(arguments)
     entry = entry_of(glossary, arguments.entry)
     desk = _desk(arguments, glossary, entry)
     # A review is objected to before anybody reads for an hour.
     _refuse(objections(desk, desk.statement("review", scope=PARTS)))
     print("\n".join(_reading(desk, glossary, entry)))
-    scope = _parts(arguments.scope) if arguments.scope else ()
     if not arguments.yes:
         scope = _answers(glossary, entry, scope)
         if not scope or not _ask("do you put your name to it?"):
@@ -407,6 +407,7 @@ def _ask(question: str) -> bool:
 
 def run_request(arguments: argparse.Namespace) -> int:
     """Write a bundle that somebody outside can read, verify and sign with `ssh-keygen` alone."""
+    scope = _parts(arguments.scope)
     glossary = build(arguments)
     entry = entry_of(glossary, arguments.entry)
     evidence = evidence_of(glossary, entry)
@@ -421,7 +422,7 @@ def run_request(arguments: argparse.Namespace) -> int:
         person=reviewer,
         date=today(),
         subjects=subjects(evidence.subjects),
-        scope=_parts(arguments.scope),
+        scope=scope,
         records=_records(glossary, entry),
     )
     asked = statement if is_known else None

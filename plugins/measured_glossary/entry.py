@@ -7,6 +7,7 @@ signed, or what a page looks like.
 
 from __future__ import annotations
 
+import codecs
 import datetime
 import re
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from measured_glossary.body import Piece, pieces
 from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.prose import Quotable, byline_in
 from measured_glossary.scan import Lines, Markup, scan
-from measured_glossary.source import Located, Source, mended, parse_yaml, validate
+from measured_glossary.source import LF_HINT, Located, Source, mended, parse_yaml, validate
 
 PENDING = "pending"
 UNCHECKED = "not checked against the source"
@@ -369,10 +370,19 @@ def _split(source: Source) -> tuple[str, str, int, Problem | None]:
     if len(source.raw) > MAX_ENTRY_BYTES:
         message = f"is larger than {MAX_ENTRY_BYTES} bytes"
         return "", "", 0, _problem(Place(source.file), "oversized-file", message, "make two of it")
+    if source.raw.startswith(codecs.BOM_UTF8):
+        message = "begins with a byte order mark, which nobody sees and everybody signs"
+        place = Place(source.file, 1, 1)
+        return (
+            "",
+            "",
+            0,
+            _problem(place, "byte-order-mark", message, "save it as UTF-8 without one"),
+        )
     if "\r" in source.text:
         place = source.at(source.text.index("\r"))
         message = "the line ends with CR LF; signatures are over LF"
-        return "", "", 0, _problem(place, "crlf-line-ends", message, _LF)
+        return "", "", 0, _problem(place, "crlf-line-ends", message, LF_HINT)
     lines = source.text.split("\n")
     if lines[0] != "---":
         message = f"expected '---', found {lines[0][:40]!r}"
@@ -431,7 +441,6 @@ def _items(data: Any, key: str) -> list[Any]:
 
 
 _BEHIND = "name the claim below 'claims', or who says it below 'sources', or say less"
-_LF = "add '*.md text eol=lf' to .gitattributes, then run 'git add --renormalize .'"
 _MATTER = "begin the file with '---', the front matter and another '---', each on its own line"
 
 

@@ -6,13 +6,16 @@ Comes in: the faults found, the studies of the entry's experiments and the sign-
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from measured_glossary.entry import Entry, Measured
+from measured_glossary.entry import PENDING, Entry, Measured
 from measured_glossary.lab.study import ClaimResult, Measurement, Study
 from measured_glossary.problem import Place, Problem
+from measured_glossary.source import LF_HINT, Loc
+from measured_glossary.trust.registry import Registry
 from measured_glossary.trust.signoff import Signoff
 
 State = Literal["published", "draft", "outdated", "refused", "retracted"]
@@ -39,7 +42,8 @@ def decide(entry: Entry, faults: Sequence[Problem], studies: Sequence[Study],
     that both people signed and that has any fault is refused too: a page that was published must
     not vanish in silence. Anything else that is missing or wrong keeps it a draft.
     """
-    reasons = tuple(sorted({*faults, *evidence_faults(entry, studies)}))
+    found = (*faults, *evidence_faults(entry, studies), *_unknown_people(entry, signoff.registry))
+    reasons = tuple(sorted(set(found)))
     if signoff.problems:
         return Verdict(state="refused", reasons=(*signoff.problems, *reasons))
     if signoff.retraction:
@@ -50,6 +54,25 @@ def decide(entry: Entry, faults: Sequence[Problem], studies: Sequence[Study],
     return Verdict(state=state, reasons=reasons, missing=signoff.missing)
 
 
+def _unknown_people(entry: Entry, registry: Registry) -> Iterator[Problem]:
+    """Say who is named in the byline and is nobody in the registry: mostly a mistyped id."""
+    byline = entry.front.byline
+    named = [("written_by", byline.written_by), ("reviewed_by", byline.reviewed_by or PENDING)]
+    places: list[tuple[Loc, str]] = [(("byline", key), person) for key, person in named]
+    places += [(("byline", "also_by", index), each) for index, each in enumerate(byline.also_by)]
+    known = sorted(person.id for person in registry.people)
+    for loc, person in places:
+        if person != PENDING and person not in known:
+            close = difflib.get_close_matches(person, known, n=1)
+            add = f"glossary people add {person} --name NAME --key FILE.pub"
+            yield Problem(
+                place=entry.located.place(loc),
+                code="unknown-person",
+                message=f"{person!r} is nobody in the registry",
+                hint=f"did you mean {close[0]!r}?" if close else add,
+            )
+
+
 def unreadable(problems: Sequence[Problem]) -> Verdict:
     """Give the verdict on an entry that could not be parsed: nobody can have signed it."""
     return Verdict(state="refused", reasons=tuple(sorted(set(problems))))
@@ -58,6 +81,7 @@ def unreadable(problems: Sequence[Problem]) -> Verdict:
 def evidence_faults(page: Measured, studies: Sequence[Study]) -> list[Problem]:
     """Say which claims of the page are not backed by what was measured, and why."""
     found = [_told(problem, study, page) for study in studies for problem in study.problems]
+    found += [fault for study in studies for fault in _line_end_faults(study)]
     for index, name in enumerate(page.front.claims):
         place = page.located.place(("claims", index))
         owners = [study for study in studies if name in claim_names(study)]
@@ -66,6 +90,15 @@ def evidence_faults(page: Measured, studies: Sequence[Study]) -> list[Problem]:
         elif owners or not any(map(is_broken, studies)):
             found.append(_unknown_claim(name, place, owners or studies))
     return found
+
+
+def _line_end_faults(study: Study) -> Iterator[Problem]:
+    """Say which files of an experiment have the line ends of Windows, before anybody signs them."""
+    for source in study.files.values():
+        if "\r" in source.text:
+            place = source.at(source.text.index("\r"))
+            message = "the line ends with CR LF; signatures are over LF"
+            yield Problem(place=place, code="crlf-line-ends", message=message, hint=LF_HINT)
 
 
 def _told(problem: Problem, study: Study, page: Measured) -> Problem:

@@ -73,6 +73,9 @@ class Other:
     url: str = ""
 
 
+Turn = tuple[Other | None, Other | None]  # what stands before and after an entry
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """A term as lists show it; `state` is empty for a published one."""
@@ -105,7 +108,8 @@ class PageContext:
 
     `others` are the entries that may be linked, by id; `met_in` the pages that mention this one:
     title, url, sentence. `link` links the terms in a body; `cited` are the forms in which a
-    published entry is cited: what each is called, its language, its text.
+    published entry is cited: what each is called, its language, its text. `turn` are the entries
+    before and after it in the index.
     """
 
     site: Site
@@ -115,6 +119,7 @@ class PageContext:
     met_in: Sequence[tuple[str, str, str]] = ()
     link: Callable[[str], str] = str
     cited: Sequence[tuple[str, str, str]] = ()
+    turn: Turn = (None, None)
 
 
 class Judged(Protocol):
@@ -200,6 +205,7 @@ def render(judged: Judged, context: PageContext) -> str:
         banner=_banner(context.verdict),
         verify=_verify(judged, context),
         cite=_cite(context),
+        turn=context.turn,
         **_foot(front, context),
     )
 
@@ -360,6 +366,13 @@ def _line(judged: Judged) -> Line:
 def _sort_key(term: str) -> tuple[str, str]:
     """Sort by letters and digits alone: `__syncthreads()` stands under S."""
     return re.sub(r"[\W_]", "", term).casefold(), term
+
+
+def turns(others: Mapping[str, Other]) -> dict[str, Turn]:
+    """Give each entry's neighbours in the index's order, by its id."""
+    order = sorted(others, key=lambda one: _sort_key(others[one].term))
+    shown = [None, *(others[one] for one in order), None]
+    return {one: (shown[place], shown[place + 2]) for place, one in enumerate(order)}
 
 
 def render_disambiguation(name: str, lines: Sequence[tuple[str, str, str]]) -> str:

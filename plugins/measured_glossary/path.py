@@ -23,7 +23,7 @@ MAX_STEPS = 200
 
 _ID = re.compile(r"[a-z0-9](?:-?[a-z0-9])*")
 _PAGE = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9_.-]*/)+index\.md")
-_EXAMPLE = "'lessons/31-synchronizing-threads/index.md'"
+_EXAMPLE = "'lessons/1-first/index.md'"
 
 
 def _page(text: str) -> str:

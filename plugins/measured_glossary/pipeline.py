@@ -50,8 +50,9 @@ class Settings:
 
     `docs` is the folder of the hand-written pages, below the project's root or absolute. `registry`
     is the judging registry where it is not the tree's own, `registry_ref` the git revision it was
-    read from; `pin` is the SHA-256 that the registry must have, or nothing. `memo` keeps what was
-    parsed and rendered before; who signed what is found out in every build.
+    read from; `pin` is the SHA-256 that the registry must have, or nothing. `only` names the
+    entries whose experiments are studied; nobody looks at the others, nor at hand-written pages.
+    `memo` keeps what was parsed and rendered before; who signed what is found out in every build.
     """
 
     lab: LabSettings
@@ -60,6 +61,7 @@ class Settings:
     registry: Source | None = None
     registry_ref: str = ""
     pin: str = ""
+    only: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +185,8 @@ def start(root: Path, settings: Settings) -> Started:
     documents = read_documents(root / settings.docs)
     pages: list[Measured] = [draft.entry for draft in drafts if draft.entry]
     pages += documents.value or ()
+    if settings.only:
+        pages = [draft.entry for draft in drafts if draft.entry and draft.id in settings.only]
     wanted = {name for each in pages for name in each.front.experiments}
     return Started(
         root=root,

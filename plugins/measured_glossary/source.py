@@ -36,6 +36,12 @@ MAX_JSON_DEPTH = 40
 
 MAX_HIDDEN_REPORTED = 20
 
+# What to do about the line ends of Windows; nothing that would throw work away.
+LF_HINT = (
+    "save it with LF line ends, a setting of the editor, or take it from a fresh clone; "
+    "'* -text' in .gitattributes keeps git from changing them"
+)
+
 # Characters that make text read otherwise than it is stored (Unicode TR 36 and 39): bidirectional
 # controls, invisible letters, separators and variants, half characters, and control characters
 # other than tab and line ends; a carriage return alone ends a line for some and not for others.

@@ -37,6 +37,8 @@ def footer(glossary: Glossary) -> Iterator[str]:
     counted = ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states)))
     entries = "entry" if len(states) == 1 else "entries"
     yield f"{len(states)} {entries}: {counted}" if states else "no entries"
+    if not glossary.registry.people:
+        yield "nobody is registered yet: glossary people add ID --name NAME --key FILE.pub"
     if not glossary.registry.pinned:
         yield f"registry not pinned (SHA-256 {glossary.registry.sha256[:16]}…)"
 

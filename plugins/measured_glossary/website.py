@@ -50,8 +50,8 @@ SCRIPT = f"{ASSETS}/tile-lifecycle.js"  # loaded by the pages that show the diag
 class Output:
     """A file of the site: `uri` from its top, and of a page the `title`.
 
-    Only what `is_public` leaves the house. `key` names all that goes into the content and, for a page, into its head; `make` gives the
-    content. What is `costly` to make is worth keeping.
+    Only what `is_public` leaves the house. `key` names all that goes into the content and, for a
+    page, into its head; `make` gives the content. What `is_costly` to make is worth keeping.
     """
 
     uri: str
@@ -148,6 +148,7 @@ class _Shelf:
     named: Mapping[str, Named]
     met_in: Mapping[str, tuple[Mention, ...]]
     stops: Mapping[str, Stop]
+    turns: Mapping[str, page.Turn]
     others: Mapping[bool, Mapping[str, page.Other]]
     public: Public | None
 
@@ -176,6 +177,7 @@ def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | N
         ),
     ]
     stops = path_pages.stops(glossary, docs, drafts=drafts)
+    others = {named: _others(glossary, drafts=named) for named in (False, True)}
     found = _named(glossary, pages, known)
     return _Shelf(
         glossary=glossary,
@@ -184,8 +186,9 @@ def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | N
         named={written.own: names for written, names in zip(pages, found, strict=True)},
         met_in=path_pages.met_in(mentions(zip(pages, found, strict=True)), glossary, stops),
         stops=stops,
-        others={wide: _others(glossary, drafts=wide) for wide in (True, False)},
         public=catalogue.public(glossary, address) if address else None,
+        turns=page.turns(others[drafts]),
+        others=others,
     )
 
 
@@ -240,6 +243,7 @@ def _entry(shelf: _Shelf, judged: Judged) -> Iterator[Output]:
         body=body,
         others=_related(judged, shelf.others[not is_public]),
         met_in=[(m.title, f"../../{m.uri}", m.sentence) for m in shelf.met_in.get(judged.id, ())],
+        turn=shelf.turns.get(judged.id, (None, None)),
     )
     yield Output(
         uri=uri,
@@ -261,6 +265,7 @@ class _Around:
     body: str
     others: Mapping[str, page.Other]
     met_in: Sequence[tuple[str, str, str]]
+    turn: page.Turn
 
 
 def _rendered(shelf: _Shelf, judged: Judged, around: _Around) -> str:
@@ -272,6 +277,7 @@ def _rendered(shelf: _Shelf, judged: Judged, around: _Around) -> str:
         met_in=around.met_in,
         link=lambda _: around.body,
         cited=_cited(shelf, judged),
+        turn=around.turn,
     )
     return _matter(judged) + page.render(judged, context)
 
@@ -358,7 +364,7 @@ def _connections(shelf: _Shelf) -> list[tuple[str, str]]:
         for e in catalogue.shown(shelf.glossary, drafts=shelf.drafts)
         if e.entry
     }
-    at = {entry_uri(entry_id): name for entry_id, name in names.items()}
+    by_uri = {entry_uri(entry_id): name for entry_id, name in names.items()}
     found: set[tuple[str, ...]] = set()
     for judged in catalogue.shown(shelf.glossary, drafts=shelf.drafts):
         front = judged.entry.front if judged.entry else None
@@ -366,7 +372,7 @@ def _connections(shelf: _Shelf) -> list[tuple[str, str]]:
             named = other.term if isinstance(other, PlainTerm) else names.get(other, "")
             found.add(tuple(sorted((names[judged.id], named))))
         for mention in shelf.met_in.get(judged.id, ()):
-            found.add(tuple(sorted((names[judged.id], at.get(mention.uri, "")))))
+            found.add(tuple(sorted((names[judged.id], by_uri.get(mention.uri, "")))))
     return sorted((a, b) for a, b in found if a and a != b)
 
 

@@ -26,6 +26,7 @@ OWN = {
     "experiment": "experiments/day14-syncthreads/",
     "how-we-measure": "how-we-measure.html",
     "lesson": "lessons/31-synchronizing-threads/",
+    "paths": "paths/",
 }
 WIDTHS = {"desktop": 1280, "phone": 390}
 
@@ -55,6 +56,13 @@ PUBLISHED: dict[str, tuple[str, Callable[[Page], None]]] = {
 }
 
 
+def _whole(page: Page) -> None:
+    """Make the window as high as the page: one that grows while it is shot fades its tabs."""
+    width, height = page.evaluate("[innerWidth, document.documentElement.scrollHeight]")
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def shoot(browser: Browser, address: str, target: Path, act: Callable[[Page], None]) -> None:
     """Take a picture of a page in each width and theme, whole unless something was done on it."""
     for screen, width in WIDTHS.items():
@@ -63,8 +71,10 @@ def shoot(browser: Browser, address: str, target: Path, act: Callable[[Page], No
             page = browser.new_page(viewport=viewport, color_scheme=scheme)  # type: ignore[arg-type]
             page.goto(address, wait_until="networkidle")
             act(page)
+            if target.name in OWN:
+                _whole(page)
             file = target.with_name(f"{target.name}-{screen}-{scheme}.png")
-            page.screenshot(path=file, full_page=target.name in OWN)
+            page.screenshot(path=file)
             page.close()
             print(file)
 

@@ -54,3 +54,13 @@ def test_an_open_tooltip_and_choice_have_no_fault(open_page: Open, site: str) ->
     assert faults(page) == []
     page.goto(f"{site}terms/bank/")
     assert faults(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_a_search_found_has_no_fault(open_page: Open, own_site: str, scheme: str) -> None:
+    """Nothing is wrong either while the search shows entries, lessons and listings."""
+    page = open_page(own_site, color_scheme=scheme)
+    page.keyboard.press("/")
+    page.keyboard.type("block barrier")
+    page.locator(".md-search-result__link").nth(3).wait_for()
+    assert faults(page) == []

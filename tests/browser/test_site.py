@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from browser import worlds
 from browser.conftest import Open
 
 
@@ -116,6 +117,45 @@ def test_search_finds_the_entry_before_the_lesson(open_page: Open, site: str, qu
     found = results(open_page(site), query)
     assert found[0].startswith(f"{site}glossary/syncthreads/")
     assert any(address.startswith(f"{site}lesson/") for address in found)
+
+
+@pytest.mark.parametrize("name", ["glossary/warp/", "terms/bank/", "404.html"])
+def test_search_finds_the_entry_from_any_page(open_page: Open, site: str, name: str) -> None:
+    """Other pages ask the same worker, that of a missing page too."""
+    found = results(open_page(f"{site}{name}"), "syncthreads")
+    assert found[0] == f"{site}glossary/syncthreads/"
+
+
+def test_search_leads_to_a_heading_and_marks_it(open_page: Open, site: str) -> None:
+    """A heading is found below its entry, and its page shows it with what was looked for."""
+    page = open_page(site)
+    address = f"{site}glossary/memory-bank/"
+    assert results(page, "how wide") == [address, address]
+    page.locator(".md-search-result__link", has_text="How wide is one?").click()
+    page.wait_for_url(f"{address}?h=wide#how-wide-is-one")
+    expect(page.locator("article h2:target")).to_be_in_viewport()
+    expect(page.locator("article h2:target mark")).to_have_text("wide")
+
+
+def test_search_is_used_with_the_keyboard(open_page: Open, site: str) -> None:
+    """The end of a word is offered and taken with the right arrow; Enter opens the best page."""
+    page = open_page(site)
+    page.keyboard.press("/")
+    page.keyboard.type("block bar")
+    expect(page.locator(".md-search__suggest")).to_have_text("block barrier")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".md-search__input")).to_have_value("block barrier")
+    page.locator(".md-search-result__link").first.wait_for()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{site}glossary/syncthreads/?h=block+barrier")
+
+
+def test_search_says_that_it_found_nothing(open_page: Open, site: str) -> None:
+    """A draft's word is not found in a published site."""
+    page = open_page(site)
+    page.locator(".md-search__input").click()
+    page.keyboard.type(worlds.DRAFT["term"])
+    expect(page.locator(".md-search-result__meta")).to_have_text("No matching documents")
 
 
 # ── the theme's own controls ─────────────────────────────────────────────────────────────────

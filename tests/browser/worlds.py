@@ -89,7 +89,7 @@ ENTRIES = {
         "aliases": "bank",
         "area": "Memory",
         "related": "bank-conflict",
-        "body": "There are 32.",
+        "body": "There are 32.\n\n## How wide is one?\n\nFour bytes.",
     },
 }
 DRAFT = {

@@ -80,6 +80,57 @@ def test_a_declaration_s_fault_has_its_line(
     assert (problem.code, asking.line(problem)) == (code, line)
 
 
+@pytest.mark.parametrize(
+    ("new", "hint"),
+    [
+        ("import os os", "Python gave up at 'import os os'"),
+        ("import os; raise SystemExit(1)", "take it out: the file declares an experiment"),
+        ("import os; exit()", "take it out: the file declares an experiment"),
+        ("import no_such_module", "import it inside the probe that needs it"),
+        ("import os; open('gone')", "only declarations belong on the top level"),
+        ("import os; oss", ""),
+    ],
+)
+def test_a_declaration_s_fault_says_what_to_type(tmp_path: Path, new: str, hint: str) -> None:
+    """Python's message alone does not say what such a file may hold."""
+    (problem,) = Asking(tmp_path, ["import os", new]).problems(Described, "describe")
+    assert problem.hint.startswith(hint)
+    assert bool(problem.hint) == bool(hint)
+
+
+def test_a_syntax_error_has_its_column(tmp_path: Path) -> None:
+    """The place is the sign at which Python gave up."""
+    (problem,) = Asking(tmp_path, ["import os", "import os os"]).problems(Described, "describe")
+    assert problem.place.column == len("import os o")
+
+
+def test_a_file_that_does_not_end_is_told_as_such(tmp_path: Path) -> None:
+    """An endless loop on the top level is no kernel that hangs."""
+    asking = Asking(tmp_path, ["import os", "import os\nwhile True: pass"])
+    (problem,) = asking.problems(Described, "describe", limit_s=2)
+    assert problem.code == "worker-hung"
+    assert problem.hint.startswith("executing the file did not end")
+
+
+@pytest.mark.parametrize(
+    ("statement", "hint"),
+    [
+        ("raise SystemExit(0)", "write 'assert …'"),
+        ("1 / 0", "a claim reads its tables and asserts"),
+    ],
+)
+def test_a_claim_that_ends_or_fails_says_what_a_claim_is(
+    tmp_path: Path, tables: list[dict[str, Any]], statement: str, hint: str
+) -> None:
+    """An exit is neither a claim that holds nor one that is refuted."""
+    line = "assert mismatches(threads=32).wrong == 0"
+    asking = Asking(tmp_path / "asking", [line, f"{line}; {statement}"])
+    measured = [{"tables": tables, "other_code": False}]
+    (problem,) = asking.problems(Checks, "check", measurements=measured, reasons={})
+    assert problem.code == "claim-error"
+    assert problem.hint.startswith(hint)
+
+
 def test_a_file_without_an_experiment_is_a_problem(tmp_path: Path) -> None:
     """The worker looks for the name `experiment`, and says so."""
     asking = Asking(tmp_path, [TEXT, "experiment = 5\n"])

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -116,6 +117,63 @@ def joins(homes: Path, name: str, *more: str) -> list[str]:
     key = homes / name / ".ssh/id_ed25519.pub"
     words = ["people", "add", f"test-{name}", "--name", f"Test {name.title()}", "--key", str(key)]
     return [*words, "--not-before", "2026-01-01", *more]
+
+
+# ── joining ──────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--may", "write"], "glossary/people.yml: people-field: --may: Input should be 'author'"),
+        (["--not-after", "soon"], "glossary/people.yml: people-field: --not-after: a date is"),
+        (["--name", "Test\tThird"], "glossary/people.yml: "),
+        (["--vouched-by", "test-nobody"], "glossary/people.yml: "),
+    ],
+)
+def test_what_is_wrong_with_a_newcomer_is_told_by_option(
+    place: Place, home_keys: Path, words: list[str], told: str
+) -> None:
+    """The text with them in it was never written: its lines would be no place to look at."""
+    before = place.files()
+    shown = place.run(*joins(home_keys, "outsider"), *words, expect=1)
+    assert shown.startswith(told)
+    assert "people.yml:" not in shown.replace("people.yml: ", "")
+    assert "nothing was written" in shown or "\n    " in shown
+    assert place.files() == before
+
+
+def test_who_stands_there_already_is_told_where_they_stand(place: Place, home_keys: Path) -> None:
+    """A second person with a name or a key that is taken: the lines are those of the file."""
+    lines = (place.root / "glossary/people.yml").read_text(encoding="utf-8").split("\n")
+    shown = place.run(*joins(home_keys, "author"), expect=1)
+    assert "who would be added" in shown
+    named = {int(found) for found in re.findall(r"people\.yml:(\d+):", shown)}
+    assert named
+    for line in named:
+        assert any(word in lines[line - 1] for word in ("test-author", "ssh-ed25519"))
+
+
+def test_a_registry_without_people_says_how_one_joins(place: Place) -> None:
+    """Where nobody can sign yet, the first step is told by `status`."""
+    assert "nobody is registered" not in place.run("status")
+    place.write("glossary/people.yml", "project: test-glossary\npeople: []\n")
+    told = place.run("status")
+    assert "nobody is registered yet: glossary people add ID --name NAME --key FILE.pub" in told
+
+
+def test_check_sees_a_name_that_nobody_has(place: Place) -> None:
+    """A mistyped author or reviewer is a problem at its key, with who is meant."""
+    place.replace(
+        f"glossary/{ENTRY}/entry.md",
+        "written_by: test-author",
+        "written_by: tset-author\n  reviewed_by: nobody",
+    )
+    told = place.run("check", expect=1)
+    assert f"glossary/{ENTRY}/entry.md:8:3: unknown-person: 'tset-author' is nobody" in told
+    assert "did you mean 'test-author'?" in told
+    assert f"glossary/{ENTRY}/entry.md:9:3: unknown-person: 'nobody' is nobody" in told
+    assert "glossary people add nobody --name NAME --key FILE.pub" in told
 
 
 # ── the way an entry goes ────────────────────────────────────────────────────────────────────
@@ -263,7 +321,15 @@ def test_a_review_without_answers_must_name_its_scope(place: Place) -> None:
     assert "--scope" in place.run("review", ENTRY, "--yes", home="reviewer", expect=2)
     assert "nobody is here" in place.run("review", ENTRY, home="reviewer", expect=2)
     told = place.run("review", ENTRY, "--yes", "--scope", "all", home="reviewer", expect=1)
-    assert "review-scope" in told
+    assert told.startswith("glossary: review-scope: 'all' is no part of an entry")
+
+
+def test_a_bundle_of_no_such_scope_is_not_made(place: Place, tmp_path: Path) -> None:
+    """The fault is told before anything is built or written."""
+    bundle = tmp_path / "bundle.zip"
+    words = ["request-review", ENTRY, "--scope", "nonsense", "--output", str(bundle)]
+    assert place.run(*words, expect=1).startswith("glossary: review-scope: 'nonsense'")
+    assert not bundle.exists()
 
 
 def test_a_review_shows_what_changed_since_the_last(place: Place) -> None:

@@ -136,7 +136,8 @@ class Bench:
         code = _CODES.get(ran.outcome, "worker-crashed")
         what = f"{ran.outcome}: {ran.detail}" if ran.detail else ran.outcome
         message = f"the worker ({mode}) ended after {ran.seconds:.1f} s: {what}{_quoted(ran.log)}"
-        problem = Problem(place=Place(self.file), code=code, message=message)
+        hint = _HUNG.get(mode, "") if code == "worker-hung" else ""
+        problem = Problem(place=Place(self.file), code=code, message=message, hint=hint)
         return Checked(value=None, problems=(problem,))
 
     def progress(self, task: str, done: int, total: int) -> None:
@@ -149,6 +150,13 @@ _CODES = {
     "hung": "worker-hung",
     "no result": "worker-no-result",
     "damaged result": "worker-damaged-result",
+}
+
+
+_HUNG = {
+    "describe": "executing the file did not end: only declarations belong on its top level",
+    "static": "a static probe did not end: look at its loops",
+    "check": "a claim did not end: look at its loops",
 }
 
 

@@ -121,7 +121,7 @@ def _required(checked: Checked[Any]) -> Any:
 
 
 def _problem(bench: Bench, message: str) -> Problem:
-    return Problem(place=Place(bench.file), code="rehearsal", message=message, hint=_LOOK)
+    return Problem(place=Place(bench.file), code="rehearsal-rows", message=message, hint=_LOOK)
 
 
 _LOOK = "the test's rows are those of the experiment's tables, with the columns declared there"

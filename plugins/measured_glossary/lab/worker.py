@@ -33,6 +33,7 @@ from measured_glossary.lab.table import (
     Inconclusive,
     Rows,
     Table,
+    TableError,
     faults,
     from_data,
     plain,
@@ -116,10 +117,10 @@ def _load(request: Request) -> Checked[_Author]:
         code = compile(text, file, "exec", dont_inherit=True, optimize=0)
         exec(code, module.__dict__)  # noqa: S102 - what this process is for
     except SyntaxError as error:
-        problem = _problem(file, error.lineno or 0, "experiment-syntax", error.msg)
-        return Checked(value=None, problems=(problem,))
+        return Checked(value=None, problems=(_syntax(file, error),))
     except BaseException as error:  # SystemExit too: nothing an author does ends the worker
-        return Checked(value=None, problems=(_error(file, "experiment-error", error, 0),))
+        problem = replace(_error(file, "experiment-error", error, 0), hint=_import_hint(error))
+        return Checked(value=None, problems=(problem,))
     found = getattr(module, "experiment", None)
     if not isinstance(found, Experiment):
         hint = "write: experiment = Experiment(title=…, sources=[…])"
@@ -128,6 +129,34 @@ def _load(request: Request) -> Checked[_Author]:
             value=None, problems=(_problem(file, 0, "experiment-missing", message, hint),)
         )
     return Checked(value=_Author(file=file, text=text, experiment=found))
+
+
+def _syntax(file: str, error: SyntaxError) -> Problem:
+    """Put a syntax error at the sign at which Python gave up, with the text around it."""
+    text = (error.text or "").strip()
+    hint = f"Python gave up at {text!r}; what is wrong may stand a line above" if text else ""
+    place = Place(file, error.lineno or 0, max(error.offset or 0, 0))
+    return Problem(place=place, code="experiment-syntax", message=error.msg, hint=hint)
+
+
+def _import_hint(error: BaseException) -> str:
+    """Say what to do about an exception that executing the file raised."""
+    if isinstance(error, SystemExit | KeyboardInterrupt):
+        return "take it out: the file declares an experiment, and what runs it ends it"
+    if isinstance(error, ImportError):
+        return "import it inside the probe that needs it; no file beside this one can be imported"
+    if isinstance(error, AttributeError | NameError | TypeError):
+        return ""  # mistyped, and said well enough
+    return "only declarations belong on the top level: move what computes into a probe"
+
+
+def _claim_hint(error: BaseException) -> str:
+    """Say what to do about an exception that a claim raised; a table's own words say enough."""
+    if isinstance(error, SystemExit | KeyboardInterrupt):
+        return "write 'assert …': a claim holds if it returns, and is refuted by an assertion"
+    if isinstance(error, TableError):
+        return ""
+    return "a claim reads its tables and asserts: nothing else may be raised in it"
 
 
 def _problem(file: str, line: int, code: str, message: str, hint: str = "") -> Problem:
@@ -598,6 +627,7 @@ def _check(
         return _result(claim, "refuted", detail, line)
     except BaseException as error:
         problem = _error(author.file, "claim-error", error, claim.line)
+        problem = replace(problem, hint=_claim_hint(error))
         if other_code:
             return _result(claim, "not checked here", problem.message, problem.place.line)
         return Checked(value=None, problems=(problem,))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from measured_glossary.problem import Checked
+from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.source import Source, decode, parse_yaml
 from measured_glossary.trust.registry import read_registry
 
@@ -44,7 +45,37 @@ def add_person(source: Source, newcomer: Newcomer) -> Checked[str]:
     text = re.sub(
         r"^people:[ \t]*\n", lambda found: found.group() + block, text, count=1, flags=re.M
     )
-    return _checked(source.file, text)
+    lines = _lines(newcomer)
+    first = text[: text.index(block)].count("\n") + 1
+    added = range(first, first + len(lines))
+    checked = _checked(source.file, text)
+    told = (_as_asked(problem, added, lines) for problem in checked.problems)
+    return Checked(value=checked.value, problems=tuple(told))
+
+
+def _as_asked(problem: Problem, added: range, lines: Sequence[str]) -> Problem:
+    """Put a problem where it can be seen: the text with the newcomer in it was never written.
+
+    What is wrong with the newcomer has no place but the option it came from.
+    """
+    file, line = problem.place.file, problem.place.line
+    there = rf"{re.escape(file)}:(\d+)(?::\d+)?"
+    message = re.sub(there, lambda found: _moved(file, int(found[1]), added), problem.message)
+    if line not in added:
+        after = len(added) if line > added[-1] else 0
+        return replace(problem, place=replace(problem.place, line=line - after), message=message)
+    field = lines[line - added[0]].strip("- ").partition(":")[0]
+    said = message.partition(": ")[2] if problem.code == "people-field" else message
+    option = {"id": "ID", "keys": "--key"}.get(field, f"--{field.replace('_', '-')}")
+    hint = problem.hint or "nothing was written"
+    return replace(problem, place=Place(file), message=f"{option}: {said}", hint=hint)
+
+
+def _moved(file: str, line: int, added: range) -> str:
+    """Name a line as it is in the file; one of the newcomer's is in none."""
+    if line in added:
+        return "who would be added"
+    return f"{file}:{line - len(added) if line > added[-1] else line}"
 
 
 def _lines(newcomer: Newcomer) -> list[str]:

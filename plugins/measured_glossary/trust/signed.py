@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from measured_glossary.problem import Checked, Place
+from measured_glossary.source import LF_HINT
 from measured_glossary.trust.registry import Key, KeyState, Person, Registry, Role
 from measured_glossary.trust.sshsig import Fault, parse_signature, verify
 from measured_glossary.trust.statement import (
@@ -37,10 +38,6 @@ _KEY_CODES: Mapping[KeyState, tuple[str, str]] = {
     "expired": ("expired-key", "sign the same bytes with your new key: glossary rotate"),
     "not yet valid": ("early-key", "wait for the key's first day, or correct not_before"),
 }
-CHECKOUT_HINT = (
-    "a checkout changed line ends: the repository's .gitattributes needs '* -text'; then "
-    "git rm --cached -r -q . && git reset --hard"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +77,7 @@ class Attested:
 def read_signed(file: str, raw: bytes, armored: bytes | None, bound: Bound) -> Checked[Signed]:
     """Verify one statement file; `armored` is the signature beside it, if there is one."""
     if b"\r\n" in raw or b"\r\n" in (armored or b""):
-        return _refuse(file, Fault("line-endings", "has carriage returns", CHECKOUT_HINT))
+        return _refuse(file, Fault("line-endings", "has carriage returns", LF_HINT))
     statement = parse(file, raw)
     if statement.value is None:
         return Checked(value=None, problems=statement.problems)

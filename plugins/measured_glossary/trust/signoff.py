@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from measured_glossary.problem import Place, Problem
+from measured_glossary.source import LF_HINT
 from measured_glossary.trust.folder import ENTRIES, SIGNATURES
 from measured_glossary.trust.registry import Registry
-from measured_glossary.trust.signed import CHECKOUT_HINT, Bound, Signed, read_signed
+from measured_glossary.trust.signed import Bound, Signed, read_signed
 from measured_glossary.trust.statement import (
     PARTS,
     SAID,
@@ -274,9 +275,7 @@ def _line_end_problems(evidence: Evidence, old: Iterable[Signed]) -> Iterator[Pr
         for other in {unix, unix.replace(b"\n", b"\r\n")} - {raw}:
             if (name, hashlib.sha256(other).hexdigest()) in signed:
                 said = "has other line ends than the file that was signed, and is else the same"
-                yield Problem(
-                    place=Place(name), code="line-endings", message=said, hint=CHECKOUT_HINT
-                )
+                yield Problem(place=Place(name), code="line-endings", message=said, hint=LF_HINT)
 
 
 def _withdrawn_problems(evidence: Evidence, registry: Registry, manifest: str) -> Iterator[Problem]:

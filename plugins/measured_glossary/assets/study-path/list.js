@@ -44,16 +44,24 @@ export function list(desk) {
 function item(desk, steps, at) {
   const { id, done } = steps[at];
   const title = titleOf(desk, id);
-  const box = el("input", { type: "checkbox", checked: done, ariaLabel: `Ticked off: ${title}`, key: `tick ${id}` });
+  const label = `Ticked off: ${title}`;
+  const box = el("input", { type: "checkbox", checked: done, ariaLabel: label, key: label });
   box.addEventListener("change", () => desk.change(tick(desk.kept, id, box.checked), ""));
-  const controls = [
-    button("↑", () => move(desk, at, -1), { label: `Move up: ${title}`, disabled: at === 0 }),
-    button("↓", () => move(desk, at, 1), { label: `Move down: ${title}`, disabled: at === steps.length - 1 }),
-    button("×", () => remove(desk, at), { label: `Remove: ${title}` }),
-  ];
-  const node = el("li", { className: done ? "mg-done" : "" }, box, el("div", {}, ...named(desk, id)), ...controls);
+  const words = el("div", {}, ...named(desk, id));
+  const className = done ? "mg-done" : "";
+  const node = el("li", { className }, box, words, ...controls(desk, steps, at));
   node.addEventListener("keydown", (event) => byKey(event, desk, at));
   return node;
+}
+
+function controls(desk, steps, at) {
+  const title = titleOf(desk, steps[at].id);
+  const [isFirst, isLast] = [at === 0, at === steps.length - 1];
+  return [
+    button("↑", () => move(desk, at, -1), { label: `Move up: ${title}`, disabled: isFirst }),
+    button("↓", () => move(desk, at, 1), { label: `Move down: ${title}`, disabled: isLast }),
+    button("×", () => remove(desk, at), { label: `Remove: ${title}` }),
+  ];
 }
 
 const KEYS = { ArrowUp: -1, ArrowDown: 1 };
@@ -72,8 +80,10 @@ function move(desk, at, by) {
   const moved = [...steps];
   [moved[at], moved[to]] = [steps[to], steps[at]];
   // At an end of the list one of the two buttons can no longer be pressed.
-  const focus = [`Move up: ${title}`, `Move down: ${title}`];
-  desk.change(withSteps(desk.kept, moved), `“${title}” is step ${to + 1} of ${steps.length}.`, { focus });
+  const ways = by < 0 ? ["up", "down"] : ["down", "up"];
+  const focus = ways.map((way) => `Move ${way}: ${title}`);
+  const said = `“${title}” is step ${to + 1} of ${steps.length}.`;
+  desk.change(withSteps(desk.kept, moved), said, { focus });
 }
 
 function remove(desk, at) {
@@ -93,14 +103,16 @@ export function adding(desk) {
   for (const { group, id, title } of left) groups.get(group).push([id, title]);
   const select = choice(groups, { key: "add", disabled: left.length === 0 });
   const press = () => put(desk, select.value, Infinity);
-  return el("p", {}, field("Add a step", select), button("Add", press, { disabled: select.disabled }));
+  const adds = button("Add", press, { disabled: select.disabled });
+  return el("p", {}, field("Add a step", select), adds);
 }
 
 function put(desk, id, at) {
   const kept = add(desk.kept, id, at);
   const { steps } = currentPath(kept);
   const number = steps.findIndex((step) => step.id === id) + 1;
-  desk.change(kept, `“${titleOf(desk, id)}” is step ${number} of ${steps.length}.`, { focus: ["add"] });
+  const said = `“${titleOf(desk, id)}” is step ${number} of ${steps.length}.`;
+  desk.change(kept, said, { focus: ["add"] });
 }
 
 /** What could be read before, and why. */
@@ -109,9 +121,11 @@ export function suggested(desk) {
   const lines = found.map((each) => {
     const title = titleOf(desk, each.id);
     const press = () => put(desk, each.id, each.at);
-    const why = `${reason(each, desk.known)} It would come before that step. `;
-    return el("li", {}, ...named(desk, each.id), ". ", why, button("Add", press, { label: `Add: ${title}` }));
+    const words = `Add before step ${each.at + 1}`;
+    const adds = button(words, press, { label: `${words}: ${title}` });
+    return el("li", {}, ...named(desk, each.id), el("p", {}, reason(each, desk.known)), adds);
   });
   if (lines.length === 0) return [];
-  return [el("h3", {}, "Perhaps first"), el("ul", { className: "mg-suggested" }, ...lines)];
+  const heading = el("h3", {}, "What could be read first");
+  return [heading, el("ul", { className: "mg-suggested" }, ...lines)];
 }

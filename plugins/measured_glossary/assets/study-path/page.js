@@ -13,6 +13,7 @@ export function open(css) {
   const [status, body] = [el("p", { className: "mg-said" }), el("div")];
   status.setAttribute("role", "status");
   const style = el("style", {}, css);
+  document.querySelector(".mg-unscripted").remove(); // nothing stands below it yet
   document.currentScript.after(style, el("div", { className: "mg-paths" }, status, body));
   const known = new Map(window.measuredGlossarySteps.map((stop) => [stop.id, stop]));
   const desk = { status, body, known, key: keyOf(location.href), offered: fromHash(location.hash) };
@@ -50,16 +51,12 @@ function say({ status }, said) {
 }
 
 function paint(desk, focus = []) {
-  const held = desk.body.contains(document.activeElement) && document.activeElement.dataset.key;
+  const held = document.activeElement;
+  const keys = focus.length > 0 ? focus : desk.body.contains(held) ? [held.dataset.key] : [];
   const parts = desk.fault === "unreadable" ? unreadable(desk) : composing(desk);
   desk.body.replaceChildren(...offer(desk), ...parts);
-  const nodes = [held, ...focus].map((key) => key && find(desk.body, key));
-  (focus.length ? nodes.slice(1).find(Boolean) : nodes[0])?.focus();
-}
-
-function find(body, key) {
-  const node = body.querySelector(`[data-key="${CSS.escape(key)}"]`);
-  return node?.disabled ? null : node;
+  const nodes = [...desk.body.querySelectorAll("[data-key]:not(:disabled)")];
+  keys.map((key) => nodes.find((node) => node.dataset.key === key)).find(Boolean)?.focus();
 }
 
 // ── what the browser kept ──
@@ -84,10 +81,18 @@ function unreadable(desk) {
 function composing(desk) {
   const { steps } = currentPath(desk.kept);
   const note = desk.fault ? [el("p", { className: "mg-warning" }, NOT_KEPT)] : [];
-  if (steps.length === 0) return [...note, ...bar(desk), el("p", {}, EMPTY), adding(desk), ...importing(desk)];
   const hint = steps.length > 1 ? [el("p", { className: "mg-hint" }, HINT)] : [];
-  const middle = [progress(desk), list(desk), ...hint, adding(desk), ...suggested(desk)];
-  return [...note, ...bar(desk), ...middle, ...sharing(desk), ...importing(desk)];
+  const shown = steps.length ? [progress(desk), list(desk), ...hint] : [el("p", {}, EMPTY)];
+  const shared = steps.length ? sharing(desk) : [];
+  return [
+    ...note,
+    ...bar(desk),
+    ...shown,
+    adding(desk),
+    ...suggested(desk),
+    ...shared,
+    ...importing(desk),
+  ];
 }
 
 const EMPTY = "No step so far: add one here or from any entry, or take a path that somebody made.";
@@ -98,16 +103,21 @@ const HINT = "With the focus in a step, Alt and the arrow keys up and down move 
 function bar(desk) {
   const { paths } = desk.kept;
   if (paths.length === 0) return [];
-  const parts = [renaming(desk), button("New path", () => start(desk)), button("Delete this path", () => drop(desk))];
   const chosen = paths.length > 1 ? [choosing(desk)] : [];
-  return [el("p", { className: "mg-bar" }, ...chosen, ...parts)];
+  const buttons = [
+    button("New path", () => start(desk)),
+    button("Delete this path", () => drop(desk)),
+  ];
+  return [el("p", { className: "mg-bar" }, ...chosen, renaming(desk), ...buttons)];
 }
 
 function choosing(desk) {
   const { paths, current } = desk.kept;
   const select = choice([["", paths.map(({ name }, at) => [String(at), name])]], { key: "path" });
   select.value = String(paths[current] ? current : 0);
-  select.addEventListener("change", () => change(desk, { ...desk.kept, current: Number(select.value) }, ""));
+  select.addEventListener("change", () => {
+    change(desk, { ...desk.kept, current: Number(select.value) }, "");
+  });
   return field("Path", select);
 }
 
@@ -130,7 +140,8 @@ function start(desk) {
 function drop(desk) {
   const path = currentPath(desk.kept);
   const paths = desk.kept.paths.filter((other) => other !== path);
-  change(desk, { ...desk.kept, current: 0, paths }, `“${path.name}” is deleted.`, { focus: ["name", "add"], undo: true });
+  const how = { focus: ["name", "add"], undo: true };
+  change(desk, { ...desk.kept, current: 0, paths }, `“${path.name}” is deleted.`, how);
 }
 
 // ── a path that somebody shares ──
@@ -140,14 +151,16 @@ function offer(desk) {
   if (fault) return [el("p", { className: "mg-warning" }, fault)];
   if (!path) return [];
   const steps = path.steps.map(({ id }) => el("li", {}, ...named(desk, id)));
-  const take = button("Take it over", () => takeOver(desk, path), { disabled: desk.fault === "unreadable" });
+  const disabled = desk.fault === "unreadable";
+  const take = button("Take it over", () => takeOver(desk, path), { disabled });
   const leave = button("Not now", () => forget(desk));
   const section = el(
     "section",
     { className: "mg-offer", ariaLabel: "A path shared with you" },
     el("h3", {}, `Shared with you: ${path.name}`),
     el("ol", {}, ...steps),
-    el("p", {}, "Taken over it stands beside your own paths; nothing of yours is changed. ", take, " ", leave),
+    el("p", {}, "Taken over it stands beside your own paths, which stay as they are."),
+    el("p", {}, take, leave),
   );
   return [section];
 }
@@ -155,7 +168,8 @@ function offer(desk) {
 function takeOver(desk, path) {
   const kept = addPath(desk.kept, path);
   forget(desk);
-  change(desk, kept, `“${currentPath(kept).name}” is one of your paths now.`, { focus: ["name"] });
+  const said = `“${currentPath(kept).name}” is one of your paths now.`;
+  change(desk, kept, said, { focus: ["name"] });
 }
 
 function forget(desk) {
@@ -166,21 +180,27 @@ function forget(desk) {
 
 function sharing(desk) {
   const path = currentPath(desk.kept);
-  const link = new URL(toHash(path), location.href).href;
-  const input = el("input", { type: "text", readOnly: true, value: link, key: "link" });
-  input.addEventListener("focus", () => input.select());
-  const copy = () => navigator.clipboard.writeText(link).then(() => say(desk, "The link is copied."), () => input.focus());
   const save = () => download(`${fileName(path.name)}.json`, toFile(path));
-  const copying = navigator.clipboard ? [button("Copy the link", copy)] : [];
   return [
     el("h3", {}, "Keep and share"),
-    el("p", {}, field("Link to this path, without your ticks", input), ...copying),
-    el("p", {}, button("Export as a file", save), " with your ticks, to import it on another device."),
+    el("p", {}, ...linking(desk, new URL(toHash(path), location.href).href)),
+    el("p", {}, button("Export as a file", save), "with your ticks, to import it elsewhere."),
   ];
 }
 
+function linking(desk, link) {
+  const input = el("input", { type: "text", readOnly: true, value: link, key: "link" });
+  input.addEventListener("focus", () => input.select());
+  const copied = () => say(desk, "The link is copied.");
+  const copy = () => navigator.clipboard.writeText(link).then(copied, () => input.focus());
+  const where = location.protocol === "file:" ? "on this machine" : "without your ticks";
+  const copying = navigator.clipboard ? [button("Copy the link", copy)] : [];
+  return [field(`Link to this path, ${where}`, input), ...copying];
+}
+
 function fileName(name) {
-  return name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "study-path";
+  const plain = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-");
+  return plain.replace(/^-|-$/g, "") || "study-path";
 }
 
 function download(name, text) {

@@ -1,6 +1,6 @@
 // A reader's study paths as values, and where the browser keeps them.
 // Comes in: the address of the page of paths. Goes out: what is kept, or why it cannot be known.
-// Must not know what an id leads to, nor the page. Every page with a control loads it: keep it small.
+// Must not know what an id leads to, nor the page. Every page loads it: keep it small.
 
 export const SCHEMA = 1;
 export const NOTHING = { schema: SCHEMA, current: 0, paths: [] };
@@ -44,7 +44,8 @@ export function parsed(text) {
 
 /** Whether a value is a step: the id of an entry or of a page, ticked off or not. */
 export function isStep(step) {
-  return /^\w[\w./-]{0,199}$/.test(step?.id) && typeof step.done === "boolean";
+  const { id, done } = step ?? {};
+  return typeof id === "string" && /^\w[\w./-]{0,199}$/.test(id) && typeof done === "boolean";
 }
 
 /** Whether a value is a path: a name and steps. */

@@ -4,7 +4,7 @@
 
 const MOST = 5;
 
-/** Suggestions, lessons first and then what most steps name; each says before which step it goes. */
+/** Suggestions, lessons first, then what most steps name; `at` is the step each goes before. */
 export function suggestions(steps, known) {
   const found = new Map();
   const there = new Set(steps.map((step) => step.id));
@@ -34,5 +34,5 @@ export function reason({ kind, by }, known) {
   if (kind === "lesson") return `It is the lesson before ${first}.`;
   const more = by.length - 1;
   const others = more ? ` and ${more} other step${more > 1 ? "s" : ""}` : "";
-  return `Named as a related term by ${first}${others}.`;
+  return `It is a related term of ${first}${others}.`;
 }
