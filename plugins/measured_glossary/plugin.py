@@ -28,7 +28,7 @@ from mkdocs.utils.templates import TemplateContext
 from measured_glossary import pipeline, search, status, website
 from measured_glossary.address import Address
 from measured_glossary.lab.study import Measure
-from measured_glossary.press import Kept, name
+from measured_glossary.press import Kept, named
 from measured_glossary.printing import Printing, printing
 from measured_glossary.problem import Problem, Refused, to_text
 from measured_glossary.progress import Tenths
@@ -123,8 +123,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
 
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:
         """Remember the navigation: every page shows it."""
-        name(nav)
-        self.printing = replace(self.printing, nav=nav)
+        self.printing = replace(self.printing, nav=named(nav))
         return nav
 
     @event_priority(-100)

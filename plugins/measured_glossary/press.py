@@ -187,11 +187,12 @@ def kept(config: MkDocsConfig, output: Output) -> Kept:
     return file
 
 
-def name(nav: Navigation) -> None:
+def named(nav: Navigation) -> Navigation:
     """Give the pages that the navigation lists without a title their own: nobody reads them yet."""
     for page in nav.pages:
         if isinstance(page.file, Kept) and not page.title:
             page.title = page.file.output.title
+    return nav
 
 
 def bind(press: Press, pages: Sequence[Kept], notes: Sequence[Notes]) -> None:
