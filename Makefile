@@ -18,7 +18,7 @@ help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
 
 preview: $(STAMPS)/site ## Build the site with its drafts into preview/, then show what is missing
-	OFFLINE=true $(BIN)/glossary preview
+	$(BIN)/glossary preview
 	$(BIN)/glossary status
 
 test: export GLOSSARY_REQUIRE_ZENSICAL := 1

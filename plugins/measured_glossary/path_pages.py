@@ -89,10 +89,11 @@ def _entry(entry: Entry, state: str) -> Stop:
 
 def _pages(glossary: Glossary, docs: Path) -> Iterator[Stop]:
     """Give the lessons, then the other pages that a path of the authors names."""
+    named = _named(glossary)
     titles = {
         written.uri: written.title
         for _, written in hand_written(docs)
-        if is_step(glossary, written.uri)
+        if _LESSON.fullmatch(written.uri) or written.uri in named
     }
     before = ""
     for uri in sorted(filter(_LESSON.fullmatch, titles), key=_lesson_order):
@@ -102,10 +103,10 @@ def _pages(glossary: Glossary, docs: Path) -> Iterator[Stop]:
         yield Stop(id=uri, title=title, uri=uri, group="Other pages")
 
 
-def is_step(glossary: Glossary, uri: str) -> bool:
-    """Say whether a hand-written page may be a step: a lesson, or one that a path names."""
-    named = (step.page for path in glossary.paths for step in path.outline.steps)
-    return bool(_LESSON.fullmatch(uri)) or uri in named
+def _named(glossary: Glossary) -> frozenset[str]:
+    """Give the hand-written pages that the authors' paths lead over."""
+    steps = (step for path in glossary.paths for step in path.outline.steps)
+    return frozenset(step.page for step in steps if step.page)
 
 
 def _lesson_order(uri: str) -> tuple[int, str]:
@@ -172,7 +173,7 @@ def met_in(
 
 def with_control(glossary: Glossary, uri: str, markdown: str) -> str:
     """Give a hand-written page with the control that adds it to a path, below its heading."""
-    if not is_step(glossary, uri):
+    if not _LESSON.fullmatch(uri) and uri not in _named(glossary):
         return markdown
     top = "../" * uri.count("/")
     control = fill("add.md", step=uri, url=f"{top}{INDEX}")

@@ -68,6 +68,17 @@ test("title counts for more than alias, alias than answer, answer than heading, 
   ]);
 });
 
+test("a page that is called exactly so stands first, by another name too", () => {
+  const question = "Q?";
+  const docs = [
+    { boost: 10, location: "a/", title: "fence", text: "A.", question },
+    { boost: 10, location: "b/", title: "fence of memory", text: "B.", question, tags: ["memory"] },
+    { boost: 10, location: "c/", title: "memory map", text: "C.", question },
+  ];
+  const [first] = searching(docs)("memory").items;
+  assert.equal(first[0].location, "b/");
+});
+
 test("of equal names the shorter stands first", () => {
   assert.deepEqual(pages("warp").slice(0, 2), ["glossary/warp/", "glossary/warp-divergence/"]);
 });

@@ -11,27 +11,29 @@
   // Where a word stands, best first, and what it is worth there.
   const TITLE = 0, ALIAS = 1, ANSWER = 2, HEADING = 3, TEXT = 4;
   const WORTH = [64, 32, 8, 4, 1];
-  const WHOLE = 1024; // all that was typed is the whole title
+  const WHOLE = 8; // is added to the place of a word that is the whole name
+  const NAMED = 16; // so much better is a page that is called exactly what was typed
 
   // How well a word of the index is what was typed.
   const SAME = 1, INFLECTED = 0.95, BEGUN = 0.9, MISTYPED = 0.3;
-  const MOST_WORDS = 30;
-  const MOST_JOINED = 4;
+
+  const MOST_WORDS = 30; // of a query
+  const MOST_JOINED = 4; // neighbours that may be one word
   const MOST_SHOWN = 2; // blocks of a long text, lines of a listing
   const MOST_WHOLE = 50; // pages shown with sections and marks
-  const FEW = new Set(
+  const LITTLE = new Set(
     ("a an and are as at be by can do does for from how i in is it its of on or that the this to " +
       "what when where which who why with").split(" "),
   );
 
   // ── words ────────────────────────────────────────────────────────────────────────────────────
 
-  const CHUNK = /[\p{L}\p{N}_]+/gu, ASCII_CHUNK = /[a-z0-9]+/g;
+  const CHUNK = /[\p{L}\p{N}_]+/gu, ASCII_CHUNK = /[a-z0-9_]+/g;
   const MARKABLE = /<[^>]*>|&#?\w+;|[\p{L}\p{M}\p{N}_]+/gu;
   const NOT_TEXT = /<[^>]*>|&#?\w+;/g;
   const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/gu;
   const ASCII_HAS_PARTS = /_|[a-z][A-Z]/;
-  const HUMP = /(\p{Ll})(\p{Lu})/gu;
+  const HUMP = /(\p{Ll})(\p{Lu})/gu, ASCII_HUMP = /([a-z])([A-Z])/g;
   const FOREIGN = /[^\x00-\x7f]/;
 
   // é is e, and scripts that write no blanks are read sign by sign.
@@ -45,23 +47,27 @@
   const unescaped = (html) =>
     html.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&amp;/g, "&");
 
-  // Most texts have no word with parts, and are read quickly; of others there is `null`.
-  function plain(text) {
-    if (FOREIGN.test(text) || ASCII_HAS_PARTS.test(text)) return null;
-    return text.toLowerCase().match(ASCII_CHUNK) ?? [];
+  // The parts of each word: atomicAdd is atomic and add, __syncthreads is syncthreads.
+  function cut(text) {
+    const [chunk, hump] = FOREIGN.test(text) ? [CHUNK, HUMP] : [ASCII_CHUNK, ASCII_HUMP];
+    const chunks = text.replace(hump, "$1_$2").toLowerCase().match(chunk) ?? [];
+    return chunks.map((each) => each.split("_").filter(Boolean));
   }
 
-  // The parts of each word: atomicAdd is atomic and add, __syncthreads is syncthreads.
-  const chunks = (text) =>
-    (text.match(CHUNK) ?? []).map((chunk) =>
-      chunk.replace(HUMP, "$1_$2").toLowerCase().split("_").filter(Boolean),
-    );
+  // A text's parts, and the words under which it is found: what has parts in one piece too. Most
+  // texts have no word with parts, and are read quickly.
+  function read(text) {
+    if (FOREIGN.test(text) || ASCII_HAS_PARTS.test(text)) {
+      const chunks = cut(text);
+      const whole = chunks.filter(({ length }) => length > 1).map((each) => each.join(""));
+      return { parts: chunks.flat(), words: [...chunks.flat(), ...whole] };
+    }
+    const plain = text.toLowerCase().match(ASCII_CHUNK) ?? [];
+    return { parts: plain, words: plain };
+  }
 
-  const parts = (text) => plain(text) ?? chunks(text).flat();
-
-  // The words under which a text is found: what has parts in one piece too.
-  const words = (text) =>
-    plain(text) ?? chunks(text).flatMap((cut) => (cut.length > 1 ? [...cut, cut.join("")] : cut));
+  const parts = (text) => read(text).parts;
+  const words = (text) => read(text).words;
 
   // The same word in the singular or the plural, as far as English tells by its end.
   function inflected(word) {
@@ -117,12 +123,12 @@
 
   // ── the index ────────────────────────────────────────────────────────────────────────────────
 
-  // For each word the numbers of the items that have it, each with the best place it has there.
+  // For each word the items that have it, as numbers: that of the item, and in the last four bits the
+  // best place that the word has there.
   class Index {
     constructor(docs) {
       this.items = itemsOf(docs);
       this.found = new Map();
-      this.whole = new Map();
       this.heads = new Map();
       this.items.forEach((each, number) => this.add(each, number));
       this.sorted = [...this.found.keys()].sort();
@@ -137,34 +143,42 @@
       if (each.page === number) this.name(title, number, TITLE);
       else this.head(title, number);
       if (tags) for (const tag of tags) this.name(tag, number, ALIAS);
-      if (question) this.take(words(bare(question)), number, ANSWER);
-      if (text) this.take(words(bare(text)), number, question ? ANSWER : TEXT);
+      if (question) this.take(words(bare(`${question} ${text}`)), number, ANSWER);
+      else if (text) this.take(words(bare(text)), number, TEXT);
     }
 
     // A name is found in one piece too: "sync threads" as syncthreads.
     name(html, number, place) {
-      const text = bare(html), cut = parts(text), key = cut.join("");
-      this.take(words(text), number, place);
-      if (cut.length > 1) this.take([key], number, place);
-      const known = this.whole.get(key);
-      if (known) known.push(number * 8 + place);
-      else this.whole.set(key, [number * 8 + place]);
+      const { parts, words } = read(bare(html));
+      this.put(this.postings(parts.join("")), number, place | WHOLE);
+      this.take(words, number, place);
     }
 
     // Many entries have the same headings.
     head(html, number) {
-      let read = this.heads.get(html);
-      if (!read) this.heads.set(html, (read = words(bare(html))));
-      this.take(read, number, HEADING);
+      let lists = this.heads.get(html);
+      if (!lists) {
+        lists = words(bare(html)).map((word) => this.postings(word));
+        this.heads.set(html, lists);
+      }
+      for (const list of lists) this.put(list, number, HEADING);
+    }
+
+    take(list, number, place) {
+      for (const word of list) this.put(this.postings(word), number, place);
+    }
+
+    postings(word) {
+      let list = this.found.get(word);
+      if (!list) this.found.set(word, (list = []));
+      return list;
     }
 
     // Places come best first, so that the first one of an item is the one that stays.
-    take(list, number, place) {
-      for (const word of list) {
-        const postings = this.found.get(word);
-        if (!postings) this.found.set(word, [number * 8 + place]);
-        else if (postings[postings.length - 1] >> 3 !== number) postings.push(number * 8 + place);
-      }
+    put(list, number, place) {
+      const last = list.length - 1;
+      if (last < 0 || list[last] >> 4 !== number) list.push((number << 4) | place);
+      else list[last] |= place & WHOLE;
     }
 
     from(word) {
@@ -227,7 +241,7 @@
 
   // The words that count: little words do where there are no others.
   function asked(all) {
-    const telling = all.filter((word) => !FEW.has(word)).slice(0, MOST_WORDS);
+    const telling = all.filter((word) => !LITTLE.has(word)).slice(0, MOST_WORDS);
     return telling.length ? telling : all.slice(0, MOST_WORDS);
   }
 
@@ -258,8 +272,9 @@
   const boost = ({ items }, number) => items[items[number].page].doc.boost ?? 1;
 
   // Pages that are called exactly so.
-  function named({ whole }, key) {
-    return [key, ...inflected(key)].flatMap((each) => whole.get(each) ?? []);
+  function named({ found }, key) {
+    const postings = [key, ...inflected(key)].flatMap((each) => found.get(each) ?? []);
+    return postings.filter((posting) => posting & WHOLE);
   }
 
   // For each item that has one of the words, what each word is worth in it.
@@ -274,12 +289,12 @@
     for (const { first, last, found } of wishes) {
       for (const [word, quality] of found) {
         for (const posting of index.found.get(word)) {
-          raise(posting >> 3, first, last, quality * WORTH[posting & 7]);
+          raise(posting >> 4, first, last, quality * WORTH[posting & 7]);
         }
       }
     }
     for (const posting of named(index, key)) {
-      raise(posting >> 3, 0, typed.length - 1, (WHOLE * WORTH[posting & 7]) / WORTH[TITLE]);
+      raise(posting >> 4, 0, typed.length - 1, NAMED * WORTH[posting & 7]);
     }
     return worths;
   }

@@ -17,7 +17,7 @@ export function equip() {
   button.type = "button";
   status.setAttribute("role", "status");
   slot.append(button, status);
-  const control = { button, status, id: slot.dataset.step, key: keyOf(slot.firstChild.href) };
+  const control = { button, status, id: slot.dataset.step, key: keyOf(slot.querySelector("a").href) };
   button.addEventListener("click", () => press(control));
   for (const event of ["storage", "pageshow"]) addEventListener(event, () => label(control));
   label(control);
