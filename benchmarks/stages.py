@@ -75,7 +75,8 @@ def _pages(clock: Clock, root: Path, glossary: Glossary) -> None:
         for entry_id, body in bodies:
             terms.link(body, known, page=website.entry_uri(entry_id), own=entry_id)
     with clock.stage("backlinks"):
-        backlinks.mentions([_written(*each) for each in bodies], known)
+        pages = [_written(*each) for each in bodies]
+        backlinks.mentions((page, backlinks.named(page.markdown, known)) for page in pages)
     with clock.stage("render Markdown"):
         for judged in glossary.published():
             page.render(judged, _context(judged))
@@ -83,7 +84,8 @@ def _pages(clock: Clock, root: Path, glossary: Glossary) -> None:
     with clock.stage("search"):
         search.documents(glossary, drafts=False, has_folders=True)
     with clock.stage("feeds and data"):
-        feeds.files(public)
+        for write in feeds.files().values():
+            write(public)
     _cards(clock, public)
     _site(clock, root, glossary)
 
@@ -102,9 +104,8 @@ def _context(judged: pipeline.Judged) -> page.PageContext:
 
 def _cards(clock: Clock, public: Public) -> None:
     with clock.stage("cards"):
-        for _ in catalogue.files(public):
-            pass
-    clock.seconds["cards"] -= clock.seconds["feeds and data"]  # they are among the files
+        for entry in public.entries:
+            catalogue.card_of(entry, public.title)[1]()
 
 
 def _site(clock: Clock, root: Path, glossary: Glossary) -> None:

@@ -17,8 +17,10 @@ PACKAGE = ROOT / "plugins" / "measured_glossary"
 # From the ground up; a folder stands for all its modules. What shares a layer does not meet.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"problem", "explain", "markup", "progress", "trace", "address", "card", "bundle"}),
-    frozenset({"automaton"}),
-    frozenset({"source", "attachment", "scan", "audit", "chart", "diagram", "scaffold", "graph"}),
+    frozenset({"automaton", "memo", "stage"}),
+    frozenset(
+        {"source", "attachment", "scan", "audit", "chart", "diagram", "scaffold", "graph", "tree"}
+    ),
     frozenset({"body", "sentence", "project", "terms", "zensical"}),
     frozenset({"prose"}),
     frozenset({"wording"}),
@@ -33,7 +35,8 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"expectation", "status", "catalogue"}),
     frozenset({"path_pages"}),
     frozenset({"website"}),
-    frozenset({"search"}),
+    frozenset({"search", "press"}),
+    frozenset({"printing"}),
     frozenset({"plugin", "export", "cli_verify"}),
     frozenset({"preview", "cli_machines", "cli_new", "cli_trust"}),
     frozenset({"cli"}),
@@ -41,7 +44,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 
 # Who may import what does not belong to the base, or would make the engine know its host.
 ONLY_IN: dict[str, frozenset[str]] = {
-    "mkdocs": frozenset({"plugin", "preview"}),
+    "mkdocs": frozenset({"plugin", "preview", "press", "printing", "stage"}),
     "cupy": frozenset({"lab.worker", "lab.gpu", "lab.machine"}),
     "pynvml": frozenset({"lab.machine"}),
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from measured_glossary.backlinks import Mention, hand_written, mentions
+from measured_glossary.backlinks import Mention, hand_written, mentions, named
 from measured_glossary.terms import vocabulary
 
 NO_TERMS = vocabulary([])
@@ -18,7 +18,8 @@ def met(tmp_path: Path, **pages: str) -> dict[str, tuple[Mention, ...]]:
         path = tmp_path / f"{name.replace('__', '/')}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return mentions([written for _, written in hand_written(tmp_path)], NO_TERMS)
+    found = (written for _, written in hand_written(tmp_path))
+    return mentions((page, named(page.markdown, NO_TERMS)) for page in found)
 
 
 @pytest.mark.parametrize(

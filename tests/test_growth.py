@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 from measured_glossary import backlinks, catalogue, feeds, page, pipeline, search, website
 from measured_glossary.address import Address
 from measured_glossary.lab.study import Settings as LabSettings
+from measured_glossary.memo import Memo
 from measured_glossary.pipeline import Glossary
 from measured_glossary.terms import link
 from site_world import TODAY, Site, new_site
@@ -119,7 +121,8 @@ def mentions(glossary: Glossary) -> object:
         backlinks.Written(uri=website.entry_uri(e.id), title=e.id, markdown=e.body, own=e.id)
         for e in glossary.entries
     )
-    return backlinks.mentions(pages, catalogue.terms(glossary, drafts=False))
+    known = catalogue.terms(glossary, drafts=False)
+    return backlinks.mentions((page, backlinks.named(page.markdown, known)) for page in pages)
 
 
 def index(glossary: Glossary) -> object:
@@ -130,7 +133,8 @@ def index(glossary: Glossary) -> object:
 
 def data(glossary: Glossary) -> object:
     """Write feed, data and `llms.txt`."""
-    return feeds.files(catalogue.public(glossary, ADDRESS))
+    public = catalogue.public(glossary, ADDRESS)
+    return [write(public) for write in feeds.files().values()]
 
 
 def searched(glossary: Glossary) -> object:
@@ -140,7 +144,9 @@ def searched(glossary: Glossary) -> object:
 
 def files(glossary: Glossary) -> object:
     """Make every file of the site but what needs its address."""
-    return website.outputs(glossary, glossary.root / "docs", drafts=False)
+    fresh = replace(glossary, memo=Memo())
+    made = website.outputs(fresh, glossary.root / "docs", drafts=False)
+    return [output.content for output in made]
 
 
 def verdicts(glossary: Glossary) -> object:

@@ -207,11 +207,11 @@ def test_a_path_may_use_the_words_of_a_draft(site: Site) -> None:
 
 def test_the_control_stands_below_a_lesson_s_heading(site: Site) -> None:
     """A lesson can be added to a path; a page that is no step cannot."""
-    glossary = site.build()
-    lesson = website.link_terms(glossary, LESSON, "# Lesson\n\nText.\n", drafts=False)
+    made = website.website(site.build(), site.root / "docs", drafts=False)
+    lesson = website.link_terms(made, LESSON, "# Lesson\n\nText.\n")
     assert lesson.startswith(f'# Lesson\n\n<p class="mg-add" data-step="{LESSON}" markdown="1">')
     assert "[Study paths](../../paths/index.md)</p>\n\n\nText." in lesson
-    assert "mg-add" not in website.link_terms(glossary, "index.md", "# Home\n", drafts=False)
+    assert "mg-add" not in website.link_terms(made, "index.md", "# Home\n")
 
 
 def test_a_wrong_path_refuses_the_build(site: Site) -> None:

@@ -136,7 +136,10 @@ def test_a_preview_shows_drafts_and_says_so(site: Site) -> None:
     page = (index.parent / PAGE).read_text(encoding="utf-8")
     assert index == site.root / "preview" / "index.html"
     assert SENTENCE in page
-    assert "An entry is published once a named author and a second, named reviewer have signed it." in page
+    assert (
+        "An entry is published once a named author and a second, named reviewer have signed it."
+        in page
+    )
     assert '<meta name="robots" content="noindex">' in page
     assert '<meta name="glossary-preview" content="drafts are shown">' in page
     assert '(<span class="mg-state">draft</span>)' in (

@@ -338,5 +338,5 @@ def test_a_tab_is_told_as_a_tab(text: str, place: str) -> None:
 
 def test_a_part_without_a_place_has_the_one_around_it() -> None:
     """Where only the whole is placed, each part is placed there."""
-    located = Located({"a": [1]}, {(): Place("x")})
+    located = Located({"a": [1]}, "x", {(): (0, 0)})
     assert located.place(("a", 0)) == Place("x")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from measured_glossary.backlinks import Written, mentions, sentence_at
+from measured_glossary.backlinks import Written, mentions, named, sentence_at
 from measured_glossary.scan import Lines
 from measured_glossary.terms import Term, link, problems, vocabulary
 
@@ -154,7 +154,7 @@ def test_a_page_that_names_a_term_is_met() -> None:
         Written(uri="linked.md", title="Linked", markdown="See [it](glossary/warp/index.md) now."),
         Written(uri="glossary/warp/index.md", title="warp", markdown="A warp.", own="warp"),
     ]
-    found = mentions(pages, KNOWN)
+    found = mentions((page, named(page.markdown, KNOWN)) for page in pages)
     assert [(m.uri, m.sentence) for m in found["warp"]] == [
         ("lesson.md", "A k warp waits."),
         ("linked.md", "See it now."),

@@ -10,71 +10,66 @@ words, blanks and signs once, and each begins or continues a name by one look in
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import accumulate
 
-# In Markdown an underscore may be escaped; a blank may be a hyphen or the end of a line.
-_PIECE = re.compile(r"(?P<word>(?:\\?_|[^\W_])+)|(?P<blank>[ \t]*\n[ \t]*|[ \t]+|-)|.", re.DOTALL)
-_BEGIN = re.compile(r"(?<!\w)(?<!\w[-.])")
+# In Markdown an underscore may be escaped; a blank may be a hyphen or the end of a line. What was
+# blanked out is one piece.
+_PIECE = re.compile(r"(?:\\?_|[^\W_])+|[ \t]*\n[ \t]*|[ \t]+|-|\x00+|.", re.DOTALL)
+_BLANKS = frozenset(" \t\n-")
 # Behind a name may stand a call's parentheses and a possessive, and no more of a word.
 _END = re.compile(r"(?:\(\))?(?![-.]?\w)(?:['’]s?\b)?")
-_BLANK, _NAME_ENDS = " ", ""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Names by their pieces: a table leads from each piece to those that may follow it."""
+    """Names, and what they begin with: each cut behind every one of its pieces."""
 
-    table: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A word, a blank or a sign: how names spell it, and where it stands."""
-
-    spelt: str
-    start: int
-    end: int
+    whole: frozenset[str]
+    begun: frozenset[str]
 
 
 def names(known: Iterable[str]) -> Names:
     """Arrange names by their pieces."""
-    table: dict[str, Any] = {}
-    for name in filter(None, known):
-        at = table
-        for piece in _pieces(name):
-            at = at.setdefault(piece.spelt, {})
-        at[_NAME_ENDS] = True
-    return Names(table)
+    whole = frozenset(filter(None, known))
+    ends = ((name, end) for name in whole for end in accumulate(map(len, _PIECE.findall(name))))
+    return Names(whole=whole, begun=frozenset(name[:end] for name, end in ends))
 
 
 def find(text: str, known: Names) -> Iterator[tuple[int, int]]:
     """Give where names stand, from left to right; of two that begin together the longer."""
-    pieces, passed = tuple(_pieces(text)), 0
-    for index, piece in enumerate(pieces):
-        may_begin = piece.spelt in known.table and piece.start >= passed
-        if may_begin and (end := _end(text, pieces, index, known)):
-            passed = end
-            yield piece.start, end
+    pieces: list[str] = _PIECE.findall(text)
+    starts = tuple(accumulate(map(len, pieces), initial=0))
+    spelt = [piece.replace("\\_", "_") for piece in pieces] if "\\_" in text else pieces
+    passed = 0
+    for index in [at for at, piece in enumerate(spelt) if piece in known.begun]:
+        if starts[index] >= passed and not _is_inside_word(pieces, index):
+            ends = _ends(spelt, index, known)
+            found = (_END.match(text, starts[end]) for end in reversed(ends))
+            if tail := next(filter(None, found), None):
+                passed = tail.end()
+                yield starts[index], passed
 
 
-def _end(text: str, pieces: Sequence[_Piece], index: int, known: Names) -> int:
-    """Give where the longest name that begins with a piece ends, or nothing."""
-    if not _BEGIN.match(text, pieces[index].start):
-        return 0
-    at, ends = known.table, []
-    for i in range(index, len(pieces)):
-        if (spelt := pieces[i].spelt) not in at:
+def _is_inside_word(pieces: Sequence[str], index: int) -> bool:
+    """Tell whether a word goes on here: neither 'x.warp' nor 'sub-warp' names a warp."""
+    before = pieces[index - 1] if index else " "
+    joined = index > 1 and before in "-." and _is_word(pieces[index - 2])
+    return joined or _is_word(before)
+
+
+def _is_word(piece: str) -> bool:
+    return piece[-1] == "_" or piece[-1].isalnum()
+
+
+def _ends(spelt: Sequence[str], index: int, known: Names) -> list[int]:
+    """Give the pieces behind which a name ends that begins with this one, the shortest first."""
+    name, ends = "", []
+    for at in range(index, len(spelt)):
+        name += " " if spelt[at][0] in _BLANKS else spelt[at]
+        if name not in known.begun:
             break
-        at = at[spelt]
-        if _NAME_ENDS in at:
-            ends.append(pieces[i].end)
-    found = (_END.match(text, end) for end in reversed(ends))
-    return next((tail.end() for tail in found if tail), 0)
-
-
-def _pieces(text: str) -> Iterator[_Piece]:
-    for found in _PIECE.finditer(text):
-        spelt = _BLANK if found.lastgroup == "blank" else found.group().replace("\\_", "_")
-        yield _Piece(spelt, found.start(), found.end())
+        if name in known.whole:
+            ends.append(at + 1)
+    return ends

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from measured_glossary.scan import scan
 from measured_glossary.source import Source, read
+from measured_glossary.terms import Mention as TermMention
 from measured_glossary.terms import Vocabulary
 from measured_glossary.terms import mentions as term_mentions
 from measured_glossary.trust.folder import ENTRIES
@@ -59,27 +60,41 @@ def hand_written(docs: Path) -> Iterator[tuple[Source, Written]]:
             yield source, Written(uri=uri, title=name, markdown=text)
 
 
-def mentions(pages: Iterable[Written], known: Vocabulary) -> dict[str, tuple[Mention, ...]]:
-    """Find, for each entry, the first sentence of every other page that links to it or names it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """What a text names: each mention of a term, and each entry with its first sentence there."""
+
+    mentions: tuple[TermMention, ...]
+    sentences: tuple[tuple[str, str], ...]
+
+
+def named(text: str, known: Vocabulary) -> Named:
+    """Find what a page's Markdown names and links to."""
+    found, first = term_mentions(text, known), dict[str, int]()
+    for offset, entry_id in sorted(_places(text, found)):
+        first.setdefault(entry_id, offset)
+    sentences = tuple((entry_id, sentence_at(text, at)) for entry_id, at in first.items())
+    return Named(mentions=found, sentences=sentences)
+
+
+def mentions(pages: Iterable[tuple[Written, Named]]) -> dict[str, tuple[Mention, ...]]:
+    """Give, for each entry, the first sentence of every other page that links to it or names it."""
     found: dict[str, list[Mention]] = defaultdict(list)
-    for page in pages:
-        first: dict[str, int] = {}
-        for offset, entry_id in sorted(_places(page.markdown, known)):
-            first.setdefault(entry_id, offset)
-        for entry_id, offset in first.items():
+    for page, names in pages:
+        for entry_id, sentence in names.sentences:
             if entry_id != page.own:
-                sentence = sentence_at(page.markdown, offset)
                 found[entry_id].append(Mention(page.uri, page.title, sentence))
     return {entry_id: tuple(sorted(each)) for entry_id, each in found.items()}
 
 
-def _places(text: str, known: Vocabulary) -> Iterator[tuple[int, str]]:
+def _places(text: str, found: Iterable[TermMention]) -> Iterator[tuple[int, str]]:
     """Give where a text links to an entry or names one term; a shared name is nobody's."""
-    for link in _LINK.finditer(scan(text).without("fence", "code", "comment")):
-        yield link.start(), link.group(1)
-    for mention in term_mentions(text, known):
-        if len(mention.terms) == 1:
-            yield mention.start, mention.terms[0].id
+    if f"{ENTRIES}/" in text:
+        for link in _LINK.finditer(scan(text).without("fence", "code", "comment")):
+            yield link.start(), link.group(1)
+    for mention in found:
+        if len(mention.ids) == 1:
+            yield mention.start, mention.ids[0]
 
 
 def sentence_at(text: str, offset: int) -> str:

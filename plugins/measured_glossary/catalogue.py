@@ -6,12 +6,12 @@ where they stand. Must not know MkDocs, nor what a page looks like.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 
 from measured_glossary import card, feeds, published
 from measured_glossary.address import Address
-from measured_glossary.entry import Entry
 from measured_glossary.metadata import CARD, ENTRY, SITE_CARD, Public
 from measured_glossary.pipeline import Glossary, Judged
 from measured_glossary.published import Published
@@ -28,22 +28,20 @@ def shown(glossary: Glossary, *, drafts: bool) -> tuple[Judged, ...]:
 def terms(glossary: Glossary, *, drafts: bool) -> Vocabulary:
     """Give every entry's term; only what is shown has a page and an answer."""
     linked = {entry.id for entry in shown(glossary, drafts=drafts)}
-    entries = (judged.entry for judged in glossary.entries if judged.entry)
-    return vocabulary(_term(entry, has_page=entry.id in linked) for entry in entries)
+    entries = (each for each in glossary.entries if each.entry and each.draft.term)
+    return vocabulary(_term(each, has_page=each.id in linked) for each in entries)
 
 
-def _term(entry: Entry, *, has_page: bool) -> Term:
-    return Term(
-        id=entry.id,
-        names=(entry.front.term, *entry.front.aliases),
-        answer=entry.front.answer if has_page else "",
-        uri=ENTRY.format(entry.id) if has_page else "",
-    )
+def _term(judged: Judged, *, has_page: bool) -> Term:
+    term, entry = judged.draft.term, judged.entry
+    if term is None or entry is None or not has_page:
+        return term or Term(id=judged.id, names=())
+    return replace(term, answer=entry.front.answer, uri=ENTRY.format(entry.id))
 
 
 def public(glossary: Glossary, address: Address) -> Public:
     """Give what everybody may see: the published entries, sorted by id."""
-    ids = [judged.id for judged in glossary.published()]
+    ids = frozenset(judged.id for judged in glossary.published())
     entries = (
         published.of(judged.entry, judged.signoff, ids)
         for judged in glossary.published()
@@ -57,24 +55,25 @@ def public(glossary: Glossary, address: Address) -> Public:
     )
 
 
-def files(everything: Public) -> Iterator[tuple[str, str | bytes]]:
-    """Give the feed, the data, `llms.txt` and the cards, by where each stands."""
-    yield from feeds.files(everything).items()
-    yield SITE_CARD, _site_card(everything.title)
-    for entry in everything.entries:
-        yield CARD.format(entry.id), _card(entry, everything.title)
+def files(everything: Public) -> Iterator[tuple[str, Callable[[], str | bytes]]]:
+    """Give the feed, the data, `llms.txt` and the site's card: where each stands, what makes it."""
+    for uri, make in feeds.files().items():
+        yield uri, partial(make, everything)
+    yield SITE_CARD, partial(_site_card, everything.title)
 
 
-@cache
+def card_of(entry: Published, title: str) -> tuple[str, Callable[[], bytes]]:
+    """Give where an entry's card stands, and what draws it."""
+    return CARD.format(entry.id), partial(_card, entry, title)
+
+
 def _card(entry: Published, title: str) -> bytes:
-    """Draw an entry's card; `serve` asks for the same again and again."""
     authors = " and ".join(said.name for said in entry.authors)
     reviewers = " and ".join(said.name for said in entry.reviews)
     below = f"Written by {authors}. Reviewed by {reviewers}."
     return card.draw(heading=entry.term, text=entry.answer, above=title, below=below)
 
 
-@cache
 def _site_card(title: str) -> bytes:
     said = "Numbers measured when the page is built, pages signed by two people."
     return card.draw(heading=title, text=said, above="", below="")

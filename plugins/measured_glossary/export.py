@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from measured_glossary import catalogue, metadata, website, zensical
+from measured_glossary import metadata, website, zensical
 from measured_glossary.address import Address
 from measured_glossary.backlinks import Written, hand_written
 from measured_glossary.body import escape_identifiers
@@ -78,10 +78,10 @@ def write(site: Site, folder: Path) -> tuple[str, ...]:
 
 def files(site: Site) -> dict[str, bytes]:
     """Give every file of the exported project, by where it stands."""
-    outputs = website.outputs(site.glossary, site.docs, drafts=False, address=site.address)
+    whole = website.website(site.glossary, site.docs, drafts=False, address=site.address)
     made = {name: raw for name, raw in _files_below(site.docs) if not _is_page(name)}
-    made |= {out.uri: _bytes(out.content) for out in outputs if not _is_page(out.uri)}
-    made |= {page.uri: _bytes(page.markdown) for page in _pages(site, outputs)}
+    made |= {out.uri: _bytes(out.content) for out in whole.outputs if not _is_page(out.uri)}
+    made |= {page.uri: _bytes(page.markdown) for page in _pages(site, whole)}
     return {**{f"{DOCS}/{name}": made[name] for name in sorted(made)}, **dict(_frame(site))}
 
 
@@ -102,28 +102,27 @@ def _frame(site: Site) -> Iterator[tuple[str, bytes]]:
     yield zensical.CONFIG, settings.encode("utf-8")
 
 
-def _pages(site: Site, outputs: Sequence[website.Output]) -> Iterator[Written]:
+def _pages(site: Site, whole: website.Website) -> Iterator[Written]:
     """Give every page, each with what its head says."""
-    address = site.address
-    public = catalogue.public(site.glossary, address) if address else None
-    entries = {website.entry_uri(entry.id): entry for entry in public.entries} if public else {}
-    for page in (*_generated(outputs), *_written(site)):
-        tags = _tags(page, public, entries.get(page.uri), site) if public else ""
+    public, entries = whole.public, whole.published
+    by_uri = {website.entry_uri(entry_id): entry for entry_id, entry in entries.items()}
+    for page in (*_generated(whole.outputs), *_written(site, whole)):
+        tags = _tags(page, public, by_uri.get(page.uri), site) if public else ""
         yield replace(page, markdown=with_head(page.markdown, tags))
 
 
 def _generated(outputs: Sequence[website.Output]) -> Iterator[Written]:
     for output in outputs:
-        if _is_page(output.uri) and isinstance(output.content, str):
-            title = json.loads(found[1]) if (found := _TITLE.search(output.content)) else ""
-            yield Written(uri=output.uri, title=title, markdown=output.content)
+        if _is_page(output.uri) and isinstance(content := output.content, str):
+            title = json.loads(found[1]) if (found := _TITLE.search(content)) else ""
+            yield Written(uri=output.uri, title=title, markdown=content)
 
 
-def _written(site: Site) -> Iterator[Written]:
+def _written(site: Site, whole: website.Website) -> Iterator[Written]:
     """Give the hand-written pages with their figures and their terms, as the site shows them."""
     for source, page in hand_written(site.docs):
         matter, body = _split(source.text)
-        linked = website.link_terms(site.glossary, page.uri, body, drafts=False)
+        linked = website.link_terms(whole, page.uri, body)
         shown = escape_identifiers(linked) if site.settings.keeps_names else linked
         yield Written(uri=page.uri, title=page.title, markdown=matter + shown)
 

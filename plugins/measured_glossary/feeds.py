@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -24,13 +24,13 @@ SCHEMA = "glossary/glossary.schema.json"
 LLMS = "llms.txt"
 
 
-def files(public: Public) -> Mapping[str, str]:
-    """Give every file, by where it stands."""
+def files() -> Mapping[str, Callable[[Public], str]]:
+    """Give what writes each file, by where the file stands."""
     return {
-        FEED: atom(public),
-        DATA: glossary_json(public),
-        SCHEMA: _text(json_schema()),
-        LLMS: llms(public),
+        FEED: atom,
+        DATA: glossary_json,
+        SCHEMA: lambda _: _text(json_schema()),
+        LLMS: llms,
     }
 
 

@@ -6,10 +6,13 @@ verdicts and pages. Must not know MkDocs, the command line, the clock or the env
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import os
+import pickle
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,12 +24,13 @@ from measured_glossary.gate import Verdict
 from measured_glossary.lab.runner import Progress
 from measured_glossary.lab.study import Measure, Studies, Study, start_studies
 from measured_glossary.lab.study import Settings as LabSettings
+from measured_glossary.memo import Memo, digest, package
 from measured_glossary.path import StudyPath, read_paths
 from measured_glossary.problem import Checked, Place, Problem, Refused
 from measured_glossary.project import Project, read_project
 from measured_glossary.scan import Lines
 from measured_glossary.source import Source, decode, read
-from measured_glossary.terms import Term, Vocabulary, problems, vocabulary
+from measured_glossary.terms import Term, Vocabulary, keys_of, problems, vocabulary
 from measured_glossary.trust import signoff
 from measured_glossary.trust.attest import with_attestations
 from measured_glossary.trust.folder import ENTRIES, EntryFolder, read_folder
@@ -48,9 +52,11 @@ class Settings:
     is the judging registry where it is not the tree's own, `registry_ref` the git revision it was
     read from; `pin` is the SHA-256 that the registry must have, or nothing. `only` names the
     entries whose experiments are studied; nobody looks at the others, nor at hand-written pages.
+    `memo` keeps what was parsed and rendered before; who signed what is found out in every build.
     """
 
     lab: LabSettings
+    memo: Memo = field(default_factory=Memo)
     docs: str = "docs"
     registry: Source | None = None
     registry_ref: str = ""
@@ -60,12 +66,13 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """An entry as read: parsed, or the reasons why it could not be."""
+    """An entry as read: parsed, or the reasons why it could not be; `term` is its names."""
 
     id: str
     entry: Entry | None = None
     folder: EntryFolder | None = None
     problems: tuple[Problem, ...] = ()
+    term: Term | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +86,7 @@ class Started:
     documents: Checked[tuple[Document, ...]]
     paths: Checked[tuple[StudyPath, ...]]
     studies: Studies
+    memo: Memo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +138,7 @@ class Glossary:
     entries: tuple[Judged, ...]
     studies: Mapping[str, Study]
     documents: Mapping[str, Expanded]
+    memo: Memo
     paths: tuple[StudyPath, ...] = ()
     faults: tuple[Problem, ...] = ()
 
@@ -145,11 +154,22 @@ class Glossary:
 
 
 def settings_for(
-    root: Path, measure: Measure, environ: Mapping[str, str], progress: Progress | None = None
+    root: Path,
+    measure: Measure,
+    environ: Mapping[str, str],
+    progress: Progress | None = None,
+    *,
+    today: date | None = None,
 ) -> Settings:
-    """Give the settings of a build: its cache below the project, its pin from the environment."""
-    lab = LabSettings(measure=measure, cache=root.resolve() / CACHE, progress=progress)
-    return Settings(lab=lab, pin=environ.get(PIN, "").strip().lower())
+    """Give the settings of a build: its cache below the project, its pin from the environment.
+
+    Without `today` nothing that was parsed or rendered before is used.
+    """
+    cache = root.resolve() / CACHE
+    jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    memo = Memo(cache if today else None, jobs=jobs, day=today.toordinal() if today else 0)
+    lab = LabSettings(measure=measure, cache=cache, progress=progress)
+    return Settings(lab=lab, memo=memo, pin=environ.get(PIN, "").strip().lower())
 
 
 def build(root: Path, settings: Settings, today: date) -> Glossary:
@@ -161,7 +181,7 @@ def start(root: Path, settings: Settings) -> Started:
     """Read the entries and set their experiments running."""
     project = _required(read_project(root))
     registry = judging_registry(root, settings)
-    drafts = tuple(_read_entry(root, entry_id) for entry_id in entry_ids(root))
+    drafts = _read_entries(root, settings.memo)
     documents = read_documents(root / settings.docs)
     pages: list[Measured] = [draft.entry for draft in drafts if draft.entry]
     pages += documents.value or ()
@@ -176,6 +196,7 @@ def start(root: Path, settings: Settings) -> Started:
         documents=documents,
         paths=read_paths(root, [draft.id for draft in drafts], root / settings.docs),
         studies=start_studies(root, sorted(wanted), settings.lab),
+        memo=settings.memo,
     )
 
 
@@ -184,7 +205,9 @@ def finish(started: Started, today: date) -> Glossary:
     found = started.studies.collect()
     attested = partial(with_attestations, started.root, registry=started.registry, today=today)
     studies = {study.id: attested(study) for study in found}
-    judge = partial(_judge, started, studies=studies, terms=_terms(started.drafts), today=today)
+    terms, ids = _terms(started.drafts), frozenset(draft.id for draft in started.drafts)
+    judge = partial(_judge, started, studies=studies, terms=terms, ids=ids, today=today)
+    bodies = _bodies(started, studies)
     shown = [_expanded(started, each, studies) for each in started.documents.value or ()]
     faults = [*leftover.problems(started.root), *started.documents.problems]
     faults += started.paths.problems
@@ -193,8 +216,9 @@ def finish(started: Started, today: date) -> Glossary:
         root=started.root,
         project=started.project,
         registry=started.registry,
-        entries=tuple(judge(draft) for draft in started.drafts),
+        entries=tuple(map(judge, started.drafts, bodies)),
         studies=studies,
+        memo=started.memo,
         documents={each.value.document.uri: each.value for each in shown if each.value},
         paths=started.paths.value or (),
         faults=tuple(sorted(set(faults))),
@@ -225,22 +249,45 @@ def _evidence(started: Started, used: tuple[Study, ...], top: str) -> page.Evide
     )
 
 
+def _bodies(started: Started, studies: Mapping[str, Study]) -> list[Checked[str]]:
+    """Expand the body of each entry; of one that could not be read there is none."""
+    digests = {name: digest(pickle.dumps(study)) for name, study in studies.items()}
+
+    def key(draft: Draft) -> bytes:
+        names = draft.entry.front.experiments if draft.entry else ()
+        sha256 = draft.entry.source.sha256 if draft.entry else ""
+        evidence = [digests[name] for name in names if name in digests]
+        return digest(package(), "body", draft.id, sha256, started.project.repository, evidence)
+
+    def expand(index: int) -> Checked[str]:
+        entry = started.drafts[index].entry
+        if entry is None:
+            return Checked(value=None)
+        return page.expand(entry, _evidence(started, _used(entry, studies), top="../../"))
+
+    return started.memo.values([key(draft) for draft in started.drafts], expand)
+
+
+def _used(entry: Entry, studies: Mapping[str, Study]) -> tuple[Study, ...]:
+    return tuple(studies[name] for name in entry.front.experiments if name in studies)
+
+
 def _judge(
     started: Started,
     draft: Draft,
+    body: Checked[str],
     *,
     studies: Mapping[str, Study],
     terms: Vocabulary,
+    ids: Collection[str],
     today: date,
 ) -> Judged:
     if draft.entry is None or draft.folder is None:
         return Judged(draft=draft, verdict=gate.unreadable(draft.problems))
-    entry = draft.entry
-    used = tuple(studies[name] for name in entry.front.experiments if name in studies)
-    body = page.expand(entry, _evidence(started, used, top="../../"))
+    entry, used = draft.entry, _used(draft.entry, studies)
     # What a body asks of an experiment that cannot be read is not wrong yet.
     told = () if any(map(gate.is_broken, used)) else body.problems
-    names = (*_unknown_entries(started, entry, terms), *_term_faults(entry, terms))
+    names = (*_unknown_entries(entry, ids), *_term_faults(entry, terms))
     faults = (*draft.problems, *told, *names)
     signed = signoff.judge(signing_evidence(draft, used), started.registry, today)
     verdict = gate.decide(entry, faults, used, signed)
@@ -275,18 +322,48 @@ def experiment_ids(root: Path) -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in root.glob("code/*/experiment.py")))
 
 
-def _read_entry(root: Path, entry_id: str) -> Draft:
-    file = f"{ENTRIES}/{entry_id}/entry.md"
-    folder = read_folder(root, entry_id)
+def _read_entries(root: Path, memo: Memo) -> tuple[Draft, ...]:
+    """Read every entry's folder; parse what was not parsed before."""
+    folders = {entry_id: read_folder(root, entry_id) for entry_id in entry_ids(root)}
+    raws = {
+        entry_id: folder.value.files[_file(entry_id)]
+        for entry_id, folder in folders.items()
+        if folder.value and _file(entry_id) in folder.value.files
+    }
+    ids = tuple(raws)
+    keys = [digest(package(), "entry", name, sha256(raw).hexdigest()) for name, raw in raws.items()]
+    parsed = memo.values(keys, lambda index: _parsed(ids[index], raws[ids[index]]))
+    known = dict(zip(ids, parsed, strict=True))
+    return tuple(_draft(name, folder, known.get(name)) for name, folder in folders.items())
+
+
+def _file(entry_id: str) -> str:
+    return f"{ENTRIES}/{entry_id}/entry.md"
+
+
+def _parsed(entry_id: str, raw: bytes) -> Draft:
+    """Parse an entry; what is kept of it does not hold the text a second time."""
+    source = decode(_file(entry_id), raw)
+    found = parse(entry_id, source.value) if source.value else Checked(value=None)
+    problems = (*source.problems, *found.problems)
+    if found.value is None:
+        return Draft(id=entry_id, problems=problems)
+    entry = replace(found.value, source=Source(_file(entry_id), b"", ""))
+    names = (entry.front.term, *entry.front.aliases)
+    term = Term(id=entry_id, names=names, keys=keys_of(names))
+    return Draft(id=entry_id, entry=entry, problems=problems, term=term)
+
+
+def _draft(entry_id: str, folder: Checked[EntryFolder], parsed: Draft | None) -> Draft:
     if folder.value is None:
         return Draft(id=entry_id, problems=folder.problems)
-    if file not in folder.value.files:
-        return Draft(id=entry_id, problems=(_no_entry_file(file),))
-    source = decode(file, folder.value.files[file])
-    entry = parse(entry_id, source.value) if source.value else Checked(value=None)
-    beside = attachment.problems(folder.value.files)
-    problems = (*source.problems, *entry.problems, *beside)
-    return Draft(id=entry_id, entry=entry.value, folder=folder.value, problems=problems)
+    if parsed is None:
+        return Draft(id=entry_id, problems=(_no_entry_file(_file(entry_id)),))
+    problems = (*parsed.problems, *attachment.problems(folder.value.files))
+    raw, entry = folder.value.files[_file(entry_id)], parsed.entry
+    if entry:
+        entry = replace(entry, source=decode(_file(entry_id), raw).value or entry.source)
+    return replace(parsed, entry=entry, folder=folder.value, problems=problems)
 
 
 def _no_entry_file(file: str) -> Problem:
@@ -314,11 +391,7 @@ def signing_evidence(draft: Draft, studies: Sequence[Study]) -> signoff.Evidence
     )
 
 
-def _unknown_entries(started: Started, entry: Entry, terms: Vocabulary) -> list[Problem]:
-    named = [name for name in entry.front.related if isinstance(name, str)]
-    if all(name in terms.by_id for name in named):
-        return []  # as for most: the ids of all drafts are gathered where one is in doubt
-    ids = {draft.id for draft in started.drafts}
+def _unknown_entries(entry: Entry, ids: Collection[str]) -> list[Problem]:
     return [
         Problem(
             place=entry.located.place(("related", index)),
@@ -334,13 +407,12 @@ def _unknown_entries(started: Started, entry: Entry, terms: Vocabulary) -> list[
 
 def _terms(drafts: Sequence[Draft]) -> Vocabulary:
     """Give the names of all entries; whether one may be linked is known after the verdicts."""
-    entries = (draft.entry for draft in drafts if draft.entry)
-    return vocabulary(Term(id=e.id, names=(e.front.term, *e.front.aliases)) for e in entries)
+    return vocabulary(draft.term for draft in drafts if draft.term)
 
 
 def _term_faults(entry: Entry, terms: Vocabulary) -> tuple[Problem, ...]:
     """Give what is wrong with the `[[term]]`s of a body; it begins where its first piece does."""
-    if not entry.pieces:
+    if not entry.pieces or "[[" not in entry.source.text:
         return ()
     source, first = entry.source, entry.pieces[0].place.line
     body = "\n".join(source.text.split("\n")[first - 1 :])

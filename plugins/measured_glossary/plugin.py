@@ -8,25 +8,32 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from jinja2 import Environment
 from mkdocs.config import base, config_options
 from mkdocs.config.base import ValidationError
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
-from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
-from mkdocs.structure.files import File, Files, InclusionLevel, get_files
+from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin_logger
+from mkdocs.structure.files import Files, get_files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
+from mkdocs.utils.templates import TemplateContext
 
 from measured_glossary import pipeline, search, status, website
 from measured_glossary.address import Address
 from measured_glossary.lab.study import Measure
+from measured_glossary.press import Kept, named
+from measured_glossary.printing import Printing, printing
 from measured_glossary.problem import Problem, Refused, to_text
 from measured_glossary.progress import Tenths
+from measured_glossary.stage import Stage, enter
+from measured_glossary.tree import publish
 
 log = get_plugin_logger("measured-glossary")
 
@@ -42,6 +49,8 @@ class Options(base.Config):  # type: ignore[no-untyped-call] # MkDocs types no s
 
     enabled = config_options.Type(bool, default=True)
     measure = config_options.Choice(("auto", "live", "recorded"), default="auto")
+    cache = config_options.Type(bool, default=True)
+    per_page = config_options.ListOfItems(config_options.Type(str), default=[])
 
 
 class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # as above
@@ -51,6 +60,9 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         self.preview = False
         self.started: pipeline.Started | None = None
         self.glossary: pipeline.Glossary | None = None
+        self.site: website.Website | None = None
+        self.stage: Stage | None = None
+        self.printing = Printing()
         self.twins: dict[str, str | bytes] = {}
 
     def load_config(
@@ -73,15 +85,13 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
             raise PluginError(SWITCHED_OFF)
         if self.started is not None:  # `serve` gave up on the build before this one
             self.started.studies.give_up()
-        root = project_root(config)
-        measure = cast(Measure, self.config.measure)
-        found = pipeline.settings_for(root, measure, os.environ, Tenths(log.info))
-        settings = replace(found, docs=config.docs_dir)
+        root, settings = project_root(config), settings_of(config, self.config)
         with refusals():
             self.started, self.glossary = pipeline.start(root, settings), None
         config.watch.extend(str(root / name) for name in WATCHED if (root / name).is_dir())
         config.extra_css.extend(website.STYLESHEETS)
         config.extra_javascript.extend(website.SCRIPTS)
+        self.stage, self.twins = enter(config), {}
         return config
 
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
@@ -91,7 +101,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
             raise PluginError("another plugin swallowed the on_config event of measured-glossary")
         with refusals():
             refuse_foreign(get_files(config))
-            self.glossary = pipeline.finish(started, datetime.datetime.now(datetime.UTC).date())
+            self.glossary = pipeline.finish(started, today())
             refuse(website.reference_faults(self.glossary, Path(config.docs_dir)))
             if not self.preview:
                 pipeline.refuse_wrong_evidence(self.glossary)
@@ -102,14 +112,33 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         """Add the generated pages; what is not published exists in `serve` and previews only."""
         with refusals():
             refuse_foreign(files)  # again: another plugin may have made some
-        docs, address = Path(config.docs_dir), address_of(config)
-        made = website.outputs(self._built(), docs, drafts=self.preview, address=address)
-        self.twins = {out.uri: out.content for out in made if website.has_twin(out)}
-        for output in made:
-            level = InclusionLevel.NOT_IN_NAV if output.is_public else InclusionLevel.DRAFT
-            file = File.generated(config, output.uri, content=output.content, inclusion=level)
+        self.site = website_of(config, self._built(), drafts=self.preview)
+        self.printing = printing(config, self.site.outputs, self.config.per_page)
+        if why := self.printing.why_not:
+            log.info("each page is made anew, since these may look at others: %s", ", ".join(why))
+            self.twins = {o.uri: o.content for o in self.site.outputs if website.has_twin(o)}
+        for file in self.printing.files:
             files.append(file)
         return files
+
+    def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:
+        """Remember the navigation: every page shows it."""
+        self.printing = replace(self.printing, nav=named(nav))
+        return nav
+
+    @event_priority(-100)
+    def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
+        """Print the pages of the glossary, now that everything is known that goes into them."""
+        self.printing = self.printing.printed(env, config, files, self._built().memo, self.preview)
+        return env
+
+    def on_template_context(
+        self, context: TemplateContext, *, template_name: str, config: MkDocsConfig
+    ) -> TemplateContext:
+        """Let the site map list the pages that MkDocs knows as files."""
+        printed = (page for page in self.printing.pages if page.output.is_public)
+        context["pages"] = [*context["pages"], *printed]
+        return context
 
     @event_priority(-50)
     def on_page_markdown(
@@ -118,44 +147,65 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         """Link the terms of a hand-written page, once other plugins have completed its text."""
         uri, is_generated = page.file.src_uri, page.file.generated_by is not None
         if is_generated:
-            page.meta |= {"search": search.EXCLUDED} if search.covers(uri) else {}
+            page.meta.update({"search": search.EXCLUDED} if search.covers(uri) else {})
             return markdown
-        linked = website.link_terms(self._built(), uri, markdown, drafts=self.preview)
+        linked = website.link_terms(self._made(), uri, markdown)
         self.twins[uri] = linked
         return linked
 
     def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:
         """Put the verdict into the page's head, where readers' tools and the audit find it."""
-        uri, address = page.file.src_uri, address_of(config)
-        output = search.with_worker(output)
-        made = website.with_head(self._built(), uri, output, preview=self.preview)
-        if address is None:
-            return made
-        shown = website.Shown(
-            uri=uri,
-            title=config.site_name if page.is_homepage else str(page.title),
-            description=str(page.meta.get("description") or config.site_description or ""),
-            html=made,
-        )
-        return website.with_metadata(self._built(), shown, address, twins=self.twins)
+        uri, asking = page.file.src_uri, search.with_worker(output)
+        made = website.with_head(self._made(), uri, asking, preview=self.preview)
+        own = isinstance(page.file, Kept) and website.has_twin(page.file.output)
+        shown = shown_of(page, config, made)
+        return website.with_metadata(self._made(), shown, has_twin=own or uri in self.twins)
 
     def on_post_template(self, output: str, *, template_name: str, config: MkDocsConfig) -> str:
         """Let the search box of a page without a source, as 404.html, ask our worker too."""
         return search.with_worker(output)
 
     @event_priority(-50)  # after the search plugin's, before that of Material's offline plugin
-    def on_post_build(self, *, config: MkDocsConfig) -> None:
+    def _complete(self, *, config: MkDocsConfig) -> None:
         """Write the Markdown of each public page where its source stands, for `llms.txt`."""
         complete_search(config, self._built(), drafts=self.preview)
-        for uri, content in self.twins.items():
-            path = Path(config.site_dir, uri)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        write_twins(config, self.twins)
+
+    @event_priority(-1000)  # after all that write to the site
+    def _publish(self, *, config: MkDocsConfig) -> None:
+        """Bring the site's folder up to date; a strict build that warned leaves it as it is."""
+        self.printing.check_links(config)
+        stage, memo = self.stage, self._built().memo
+        if stage and not stage.is_given_up():
+            change = publish(stage.site, stage.folder, tuple(self.printing.leaves()), memo)
+            log.info("%d files written, %d deleted, %d as they were", *astuple(change))
+        self._leave()
+
+    on_post_build = CombinedEvent(_complete, _publish)
+
+    def on_build_error(self, *, error: Exception) -> None:
+        """Leave the last good site as it is."""
+        self._leave()
+
+    def _leave(self) -> None:
+        if self.stage:
+            self.stage.leave()
+        self.stage = None
+        if self.glossary:
+            self.glossary.memo.close()
+
+    def _made(self) -> website.Website:
+        if self.site is None:
+            raise PluginError(NOT_RUN)
+        return self.site
 
     def _built(self) -> pipeline.Glossary:
         if self.glossary is None:
-            raise PluginError("the gate of measured-glossary has not run: nothing is published")
+            raise PluginError(NOT_RUN)
         return self.glossary
+
+
+NOT_RUN = "the gate of measured-glossary has not run: nothing is published"
 
 
 def project_root(config: MkDocsConfig) -> Path:
@@ -168,6 +218,49 @@ def address_of(config: MkDocsConfig) -> Address | None:
     if not config.site_url:
         return None
     return Address(base=config.site_url, has_folders=config.use_directory_urls)
+
+
+def today() -> datetime.date:
+    """Give the date, the one thing a build takes from the clock."""
+    return datetime.datetime.now(datetime.UTC).date()
+
+
+def settings_of(config: MkDocsConfig, options: Options) -> pipeline.Settings:
+    """Give the engine's settings."""
+    found = pipeline.settings_for(
+        project_root(config),
+        cast(Measure, options.measure),
+        os.environ,
+        Tenths(log.info),
+        today=today() if options.cache else None,
+    )
+    return replace(found, docs=config.docs_dir)
+
+
+def website_of(
+    config: MkDocsConfig, glossary: pipeline.Glossary, *, drafts: bool
+) -> website.Website:
+    """Give everything that is made from a glossary, for this site."""
+    docs, address = Path(config.docs_dir), address_of(config)
+    return website.website(glossary, docs, drafts=drafts, address=address)
+
+
+def shown_of(page: Page, config: MkDocsConfig, page_html: str) -> website.Shown:
+    """Give a page as it stands after all templates."""
+    return website.Shown(
+        uri=page.file.src_uri,
+        title=config.site_name if page.is_homepage else str(page.title),
+        description=str(page.meta.get("description") or config.site_description or ""),
+        html=page_html,
+    )
+
+
+def write_twins(config: MkDocsConfig, twins: Mapping[str, str | bytes]) -> None:
+    """Write Markdown beside the pages made from it."""
+    for uri, content in twins.items():
+        path = Path(config.site_dir, uri)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
 
 
 def complete_search(config: MkDocsConfig, glossary: pipeline.Glossary, *, drafts: bool) -> None:

@@ -7,7 +7,7 @@ citations or where the page stands: those are made from this value and from noth
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from measured_glossary.entry import CitedSource, Entry
@@ -62,7 +62,7 @@ class Published:
         return max(self.published_on, self.last_reviewed)
 
 
-def of(entry: Entry, signoff: Signoff, public: Sequence[str]) -> Published:
+def of(entry: Entry, signoff: Signoff, public: Collection[str]) -> Published:
     """Give what may be said of an entry; `public` are the ids of all published ones."""
     front = entry.front
     return Published(

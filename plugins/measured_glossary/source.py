@@ -76,16 +76,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Plain data (dict, list, str, …) and the place of each part, keyed by its path."""
+    """Plain data (dict, list, str, …) of a file, and line and column of each part by its path."""
 
     data: Any
-    places: dict[Loc, Place] = field(default_factory=dict)
+    file: str
+    places: dict[Loc, tuple[int, int]] = field(default_factory=dict)
 
     def place(self, loc: Loc) -> Place:
         """Give the place of the part at `loc`, or of the nearest part around it."""
         while loc not in self.places and loc:
             loc = loc[:-1]
-        return self.places[loc]
+        return Place(self.file, *self.places[loc])
 
 
 # ── reading ──────────────────────────────────────────────────────────────────────────────────
@@ -226,7 +227,7 @@ class _Builder:
 
     def __init__(self, file: str, line_offset: int) -> None:
         self.file, self.line_offset = file, line_offset
-        self.places: dict[Loc, Place] = {}
+        self.places: dict[Loc, tuple[int, int]] = {}
         self.problems: list[Problem] = []
 
     def build(self, text: str) -> Checked[Located]:
@@ -236,12 +237,12 @@ class _Builder:
         first = next(events, None)
         if first is None:
             data: Any = {}
-            self.places[()] = Place(self.file, self.line_offset + 1, 1)
+            self.places[()] = self.line_offset + 1, 1
         else:
             data = self._node(first, events, ())
         for event in events:
             raise _BadYaml("yaml-documents", "a second YAML document", event.start_mark)
-        return Checked(value=Located(data, self.places), problems=tuple(self.problems))
+        return Checked(value=Located(data, self.file, self.places), problems=tuple(self.problems))
 
     def _checked(self, events: Iterator[Any]) -> Iterator[Any]:
         for event in events:
@@ -266,7 +267,7 @@ class _Builder:
         mark = event.start_mark
         if len(loc) > MAX_YAML_DEPTH:
             raise _BadYaml("yaml-depth", f"nested deeper than {MAX_YAML_DEPTH} levels", mark)
-        self.places.setdefault(loc, self._place(mark))
+        self.places.setdefault(loc, self._at(mark))
         if isinstance(event, yaml.ScalarEvent):
             return self._text(event)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -284,18 +285,18 @@ class _Builder:
         while not isinstance(event := next(events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
                 raise _BadYaml("yaml-key", "a key must be a plain text", event.start_mark)
-            key, place = self._text(event), self._place(event.start_mark)
+            key, mark = self._text(event), event.start_mark
             if key in items:
                 self.problems.append(
                     Problem(
-                        place=place,
+                        place=self._place(mark),
                         code="yaml-duplicate-key",
                         message=f"{key!r} stands here a second time",
                         hint="keep one of the two",
                     )
                 )
             else:
-                self.places[(*loc, key)] = place
+                self.places[(*loc, key)] = self._at(mark)
             items[key] = self._node(next(events), events, (*loc, key))
         return items
 
@@ -307,7 +308,10 @@ class _Builder:
         return text
 
     def _place(self, mark: Any) -> Place:
-        return Place(self.file, mark.line + 1 + self.line_offset, mark.column + 1)
+        return Place(self.file, *self._at(mark))
+
+    def _at(self, mark: Any) -> tuple[int, int]:
+        return mark.line + 1 + self.line_offset, mark.column + 1
 
 
 # ── strict JSON ──────────────────────────────────────────────────────────────────────────────
@@ -328,7 +332,7 @@ def parse_json(source: Source) -> Checked[Located]:
         return _json_problem(place, "json-syntax", error.msg)
     except (ValueError, RecursionError) as error:
         return _json_problem(Place(source.file), "json-value", str(error) or "nested too deeply")
-    return Checked(value=Located(data, {(): Place(source.file)}))
+    return Checked(value=Located(data, source.file, {(): (0, 0)}))
 
 
 def canonical_json(data: Any) -> bytes:
@@ -475,7 +479,7 @@ def _renamed(located: Located, mistyped: Mapping[Loc, str]) -> Located:
             for part, place in located.places.items()
             if part[: len(loc)] == loc
         }
-    return Located(data, places)
+    return Located(data, located.file, places)
 
 
 def _short(value: Any) -> str:

@@ -16,6 +16,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from measured_glossary.automaton import Names, find, names
 from measured_glossary.markup import href, inert
@@ -27,12 +28,16 @@ NO_TERM = "\0"  # stands where no term is looked for, so that none spans the pla
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """A term: its entry's id, every name it has, its answer, and its page if it may be linked."""
+    """A term: its entry's id, every name it has, its answer, and its page if it may be linked.
+
+    `keys` are all forms of its names, as `keys_of` gives them.
+    """
 
     id: str
     names: tuple[str, ...]
     answer: str = ""
     uri: str = ""
+    keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,17 +53,22 @@ class Shared:
         return f"terms/{re.sub(r'[^a-z0-9]+', '-', _key(self.name)).strip('-')}/index.md"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """Every term by id and by name in one form, and one automaton for the names with a page.
+    """Every term by id and by name in one form; `linked` has the names with a page.
 
-    `shared` are the names under which more than one term has a page.
+    `shared` are, by their terms' ids, the names under which more than one term has a page.
     """
 
     by_id: Mapping[str, Term]
     by_name: Mapping[str, tuple[Term, ...]]
-    linkable: Names
-    shared: Mapping[tuple[Term, ...], Shared]
+    linked: Mapping[str, tuple[Term, ...]]
+    shared: Mapping[tuple[str, ...], Shared]
+
+    @cached_property
+    def names(self) -> Names:
+        """The names with a page, arranged to be found in a text."""
+        return names(self.linked)
 
     def find(self, name: str) -> tuple[Term, ...]:
         """Give the term with this id, or else those with this name."""
@@ -68,12 +78,12 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """A stretch of a text that names a term; `shown` is what stands there for the reader."""
+    """A stretch of a text that names terms; `shown` is what stands there for the reader."""
 
     start: int
     end: int
     shown: str
-    terms: tuple[Term, ...]
+    ids: tuple[str, ...]
 
 
 def vocabulary(terms: Iterable[Term]) -> Vocabulary:
@@ -81,30 +91,41 @@ def vocabulary(terms: Iterable[Term]) -> Vocabulary:
     listed = tuple(terms)
     by_name: dict[str, list[Term]] = defaultdict(list)
     for term in listed:
-        for key in dict.fromkeys(form for name in term.names for form in _forms(_key(name))):
+        for key in term.keys or keys_of(term.names):
             by_name[key].append(term)
     known = {key: tuple(found) for key, found in by_name.items()}
+    linked = {key: pages for key, found in known.items() if (pages := _linkable(found))}
     return Vocabulary(
         by_id={term.id: term for term in listed},
         by_name=known,
-        linkable=names(key for key, found in known.items() if _linkable(found)),
-        shared=_shared(known),
+        linked=linked,
+        shared=_shared(linked),
     )
+
+
+def keys_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Give every form of these names, as they are looked up."""
+    return tuple(dict.fromkeys(form for name in names for form in _forms(_key(name))))
 
 
 def _linkable(terms: Iterable[Term]) -> tuple[Term, ...]:
     return tuple(term for term in terms if term.uri)
 
 
-def _shared(known: Mapping[str, tuple[Term, ...]]) -> dict[tuple[Term, ...], Shared]:
+def _shared(linked: Mapping[str, tuple[Term, ...]]) -> dict[tuple[str, ...], Shared]:
     """Give each group of terms that share a name; of several names, the shortest."""
-    found: dict[tuple[Term, ...], Shared] = {}
-    for key in sorted(known, key=lambda key: (len(key), key)):
-        terms = _linkable(known[key])
-        if len(terms) > 1:
-            name = next(n for term in terms for n in (*term.names, key) if _key(n) == key)
-            found.setdefault(terms, Shared(name=name, terms=terms))
+    found: dict[tuple[str, ...], Shared] = {}
+    several = [key for key, terms in linked.items() if len(terms) > 1]
+    for key in sorted(several, key=lambda key: (len(key), key)):
+        terms = linked[key]
+        name = next(n for term in terms for n in (*term.names, key) if _key(n) == key)
+        found.setdefault(ids_of(terms), Shared(name=name, terms=terms))
     return found
+
+
+def ids_of(terms: Iterable[Term]) -> tuple[str, ...]:
+    """Give the ids of terms."""
+    return tuple(term.id for term in terms)
 
 
 # ── names in one form ────────────────────────────────────────────────────────────────────────
@@ -130,8 +151,8 @@ def _forms(key: str) -> Iterator[str]:
 
 def _lowered(text: str) -> str:
     """Give small letters, sign by sign: offsets stay the same."""
-    if len(lowered := text.lower()) == len(text):
-        return lowered
+    if len(low := text.lower()) == len(text):
+        return low
     return "".join(low if len(low := sign.lower()) == 1 else sign for sign in text)
 
 
@@ -189,9 +210,11 @@ def _read(text: str) -> _Prose:
 
 def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Give a text with these stretches blanked out; offsets stay the same."""
-    for start, end in spans:
-        text = text[:start] + NO_TERM * (end - start) + text[end:]
-    return text
+    parts, at = [], 0
+    for start, end in sorted(spans):
+        parts += [text[at:start], NO_TERM * (end - max(at, start))]
+        at = max(at, end)
+    return "".join([*parts, text[at:]])
 
 
 def _no_term(found: re.Match[str]) -> str:
@@ -202,14 +225,14 @@ def mentions(text: str, known: Vocabulary) -> tuple[Mention, ...]:
     """Give every `[[…]]` and the first mention of each term in each section, in their order."""
     read = _read(text)
     made = [_forced(found, known) for found in read.forced]
-    seen = {(bisect_right(read.sections, m.start), m.terms) for m in made}
+    seen = {(bisect_right(read.sections, m.start), m.ids) for m in made}
     plain = _lowered(read.plain)
-    for start, end in find(plain, known.linkable):
-        terms = _linkable(known.by_name[_key(plain[start:end])])
-        place = bisect_right(read.sections, start), terms
+    for start, end in find(plain, known.names):
+        terms = known.linked[_key(plain[start:end])]
+        place = bisect_right(read.sections, start), ids_of(terms)
         if place not in seen:
             seen.add(place)
-            made.append(Mention(start=start, end=end, shown=text[start:end], terms=terms))
+            made.append(Mention(start=start, end=end, shown=text[start:end], ids=place[1]))
     return tuple(sorted(made, key=lambda mention: mention.start))
 
 
@@ -217,7 +240,7 @@ def _forced(found: re.Match[str], known: Vocabulary) -> Mention:
     """Give what is written as `[[…]]`; with an exclamation mark, as a mention of nothing."""
     shown = " ".join((found["shown"] or found["name"]).split())
     terms = () if found["not"] else _linkable(known.find(found["name"]))
-    return Mention(start=found.start(), end=found.end(), shown=shown, terms=terms)
+    return Mention(start=found.start(), end=found.end(), shown=shown, ids=ids_of(terms))
 
 
 # ── links ────────────────────────────────────────────────────────────────────────────────────
@@ -225,21 +248,29 @@ def _forced(found: re.Match[str], known: Vocabulary) -> Mention:
 
 def link(text: str, known: Vocabulary, *, page: str, own: str = "") -> str:
     """Give a page's Markdown with its terms linked; `own` is the id of the entry it shows."""
+    return linked(text, mentions(text, known), known, page=page, own=own)
+
+
+def linked(
+    text: str, found: Iterable[Mention], known: Vocabulary, *, page: str, own: str = ""
+) -> str:
+    """Give a page's Markdown with these mentions as links."""
     parts, end = [], 0
-    for mention in mentions(text, known):
+    for mention in found:
         parts += [text[end : mention.start], _link(mention, known, page, own)]
         end = mention.end
     return "".join([*parts, text[end:]])
 
 
 def _link(mention: Mention, known: Vocabulary, page: str, own: str) -> str:
-    terms = mention.terms
-    if not terms or any(term.id == own for term in terms):
+    if not mention.ids or own in mention.ids:
         return mention.shown
+    terms = [known.by_id[each] for each in mention.ids]
     if len(terms) == 1:
         uri, said = terms[0].uri, terms[0].answer
     else:
-        uri, said = known.shared[terms].uri, "; or: ".join(term.names[0] for term in terms)
+        uri = known.shared[mention.ids].uri
+        said = "; or: ".join(term.names[0] for term in terms)
     target = posixpath.relpath(uri, posixpath.dirname(page) or ".")
     return f'[{mention.shown}]({href(target)} "{_title(said)}")'
 
@@ -255,7 +286,8 @@ def _title(text: str) -> str:
 
 def problems(text: str, known: Vocabulary, lines: Lines) -> list[Problem]:
     """Give a problem for each `[[name]]` that no term has, or more than one."""
-    told = (_problem(found, known, lines) for found in _read(text).forced)
+    forced = _read(text).forced if "[[" in text else ()
+    told = (_problem(found, known, lines) for found in forced)
     return [problem for problem in told if problem]
 
 

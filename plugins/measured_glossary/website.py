@@ -8,28 +8,33 @@ from __future__ import annotations
 
 import html
 import json
+import pickle
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from measured_glossary import catalogue, cite, metadata, page, path_pages, proof, published
 from measured_glossary.address import Address
-from measured_glossary.backlinks import Mention, Written, hand_written, mentions
+from measured_glossary.backlinks import Mention, Named, Written, hand_written, mentions, named
 from measured_glossary.bundle import lean
 from measured_glossary.diagram import script
 from measured_glossary.entry import PlainTerm
 from measured_glossary.lab.record import record_bytes
 from measured_glossary.lab.study import Study
+from measured_glossary.memo import digest, package
 from measured_glossary.metadata import Public
 from measured_glossary.path import PATHS
 from measured_glossary.path_pages import Stop
 from measured_glossary.pipeline import Glossary, Judged
 from measured_glossary.problem import Place, Problem
+from measured_glossary.published import Published
 from measured_glossary.scan import Lines
-from measured_glossary.terms import Vocabulary, link, problems
+from measured_glossary.terms import Vocabulary, ids_of, link, linked, problems
 from measured_glossary.trust.folder import ENTRIES, EntryFolder
+from measured_glossary.trust.signoff import Signoff
 
 EXPERIMENTS = "experiments"
 ASSETS = "assets/measured-glossary"
@@ -43,17 +48,67 @@ SCRIPT = f"{ASSETS}/tile-lifecycle.js"  # loaded by the pages that show the diag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """A file of the site: `uri` from its top; only what `is_public` leaves the house."""
+    """A file of the site: `uri` from its top, and of a page the `title`.
+
+    Only what `is_public` leaves the house. `key` names all that goes into the content and, for a
+    page, into its head; `make` gives the content. What `is_costly` to make is worth keeping.
+    """
 
     uri: str
-    content: str | bytes
+    key: bytes
+    make: Callable[[], str | bytes]
     is_public: bool
+    title: str = ""
+    is_costly: bool = False
+
+    @property
+    def content(self) -> str | bytes:
+        """The content, made anew."""
+        return self.make()
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it is Markdown that a generator makes a page of."""
+        return self.uri.endswith(".md")
+
+
+def _whole(uri: str, content: str | bytes, *, is_public: bool, title: str = "") -> Output:
+    """Give a file whose content is at hand."""
+    make = partial(_itself, content)
+    return Output(uri=uri, key=digest(content), make=make, is_public=is_public, title=title)
+
+
+def _itself(content: str | bytes) -> str | bytes:
+    return content
+
+
+@dataclass(frozen=True, kw_only=True)
+class Website:
+    """Everything made from a glossary, sorted by where it stands, and what its pages are of."""
+
+    outputs: tuple[Output, ...]
+    glossary: Glossary
+    known: Vocabulary
+    public: Public | None
+    judged: Mapping[str, Judged]
+
+    @cached_property
+    def published(self) -> Mapping[str, Published]:
+        """What may be said of each published entry, by id."""
+        return {entry.id: entry for entry in self.public.entries} if self.public else {}
 
 
 def outputs(
     glossary: Glossary, docs: Path, *, drafts: bool, address: Address | None = None
 ) -> tuple[Output, ...]:
-    """Give every file made from the glossary, sorted by where it stands.
+    """Give every file made from the glossary, sorted by where it stands."""
+    return website(glossary, docs, drafts=drafts, address=address).outputs
+
+
+def website(
+    glossary: Glossary, docs: Path, *, drafts: bool, address: Address | None = None
+) -> Website:
+    """Make the site of a glossary.
 
     Feeds, data and cards hold absolute addresses: without `address` there are none.
     """
@@ -65,33 +120,50 @@ def outputs(
         *_disambiguations(shelf),
         *_experiments(glossary),
         *_paths(shelf),
-        *(Output(uri=uri, content=made, is_public=True) for uri, made in shelf.files()),
+        *shelf.files(),
     ]
     shown = (out for out in made if out.is_public or drafts)
     # Two experiments may share a file: it stands there once, public if one of them is.
     by_uri = {out.uri: out for out in sorted(shown, key=lambda out: (out.uri, out.is_public))}
-    return tuple(by_uri.values())
+    return Website(
+        outputs=tuple(by_uri.values()),
+        glossary=glossary,
+        known=shelf.known,
+        public=shelf.public,
+        judged={entry_uri(judged.id): judged for judged in glossary.entries},
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shelf:
     """A glossary with what connects its entries: what may be linked, and who names whom.
 
-    `others` are what an entry may say of the others, by whether it may name drafts.
+    `named` is what each entry's body names; `others` what may be said of the other entries, on a
+    draft's page and on a public one.
     """
 
     glossary: Glossary
     drafts: bool
     known: Vocabulary
+    named: Mapping[str, Named]
     met_in: Mapping[str, tuple[Mention, ...]]
     stops: Mapping[str, Stop]
-    public: Public | None
     turns: Mapping[str, page.Turn]
     others: Mapping[bool, Mapping[str, page.Other]]
+    public: Public | None
 
-    def files(self) -> Iterator[tuple[str, str | bytes]]:
+    def files(self) -> Iterator[Output]:
         """Give the files that are made from all published entries together."""
-        return catalogue.files(self.public) if self.public else iter(())
+        if not self.public:
+            return
+        everything = digest(package(), self.public)
+        for uri, make in catalogue.files(self.public):
+            key = digest(uri, everything)
+            yield Output(uri=uri, key=key, make=make, is_public=True, is_costly=True)
+        for entry in self.public.entries:
+            uri, make = catalogue.card_of(entry, self.public.title)
+            key = digest(package(), uri, self.public.title, entry)
+            yield Output(uri=uri, key=key, make=make, is_public=True, is_costly=True)
 
 
 def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | None) -> _Shelf:
@@ -106,16 +178,26 @@ def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | N
     ]
     stops = path_pages.stops(glossary, docs, drafts=drafts)
     others = {named: _others(glossary, drafts=named) for named in (False, True)}
+    found = _named(glossary, pages, known)
     return _Shelf(
         glossary=glossary,
         drafts=drafts,
         known=known,
-        met_in=path_pages.met_in(mentions(pages, known), glossary, stops),
+        named={written.own: names for written, names in zip(pages, found, strict=True)},
+        met_in=path_pages.met_in(mentions(zip(pages, found, strict=True)), glossary, stops),
         stops=stops,
         public=catalogue.public(glossary, address) if address else None,
         turns=page.turns(others[drafts]),
         others=others,
     )
+
+
+def _named(glossary: Glossary, pages: Sequence[Written], known: Vocabulary) -> list[Named]:
+    """Find what each page names; a page that names other terms now is read again."""
+    names = digest(sorted((key, ids_of(terms)) for key, terms in known.linked.items()))
+    ids = digest(sorted((term.id, bool(term.uri)) for term in known.by_id.values()))
+    keys = [digest(package(), "named", names, ids, page.markdown) for page in pages]
+    return glossary.memo.values(keys, lambda index: named(pages[index].markdown, known))
 
 
 def _as_shown(glossary: Glossary, written: Written) -> Written:
@@ -131,7 +213,7 @@ def entry_uri(entry_id: str) -> str:
 
 def has_twin(output: Output) -> bool:
     """Say whether a page's Markdown is published beside it."""
-    return output.is_public and output.uri.endswith(".md")
+    return output.is_public and output.is_page
 
 
 def foreign_files(uris: Iterable[str]) -> list[Problem]:
@@ -153,22 +235,86 @@ def foreign_files(uris: Iterable[str]) -> list[Problem]:
 
 def _entry(shelf: _Shelf, judged: Judged) -> Iterator[Output]:
     is_public = judged.verdict.state in ("published", "retracted")
-    uri = entry_uri(judged.id)
-    context = page.PageContext(
+    uri, known = entry_uri(judged.id), shelf.known
+    names = shelf.named[judged.id].mentions if judged.id in shelf.named else ()
+    body = linked(judged.body, names, known, page=uri, own=judged.id)
+    around = _Around(
         site=_site(shelf.glossary),
-        verdict=judged.verdict,
-        signoff=judged.signoff,
-        others=shelf.others[not is_public],
+        body=body,
+        others=_related(judged, shelf.others[not is_public]),
         met_in=[(m.title, f"../../{m.uri}", m.sentence) for m in shelf.met_in.get(judged.id, ())],
-        link=partial(link, known=shelf.known, page=uri, own=judged.id),
-        cited=_cited(shelf, judged),
         turn=shelf.turns.get(judged.id, (None, None)),
     )
-    markdown = _matter(judged) + page.render(judged, context)
-    yield Output(uri=uri, content=markdown, is_public=is_public)
+    yield Output(
+        uri=uri,
+        key=digest(package(), "page", _facts(shelf, judged), around),
+        make=partial(_rendered, shelf, judged, around),
+        is_public=is_public,
+        title=judged.entry.front.term if judged.entry else judged.id,
+    )
     if judged.draft.folder and judged.verdict.state != "retracted":
         for name, raw in _beside(judged, judged.draft.folder):
-            yield Output(uri=name, content=raw, is_public=is_public)
+            yield _whole(name, raw, is_public=is_public)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Around:
+    """What stands on an entry's page besides the entry and its verdict."""
+
+    site: page.Site
+    body: str
+    others: Mapping[str, page.Other]
+    met_in: Sequence[tuple[str, str, str]]
+    turn: page.Turn
+
+
+def _rendered(shelf: _Shelf, judged: Judged, around: _Around) -> str:
+    context = page.PageContext(
+        site=around.site,
+        verdict=judged.verdict,
+        signoff=judged.signoff,
+        others=around.others,
+        met_in=around.met_in,
+        link=lambda _: around.body,
+        cited=_cited(shelf, judged),
+        turn=around.turn,
+    )
+    return _matter(judged) + page.render(judged, context)
+
+
+def _facts(shelf: _Shelf, judged: Judged) -> tuple[object, ...]:
+    """Give all that an entry's page and its head say of the entry, as values with a `repr`."""
+    public = shelf.public
+    signoff = judged.signoff
+    return (
+        judged.id,
+        judged.entry.source.sha256 if judged.entry else "",
+        judged.verdict,
+        shelf.drafts,
+        (public.title, public.address, public.licence) if public else (),
+        _said(signoff) if signoff else (),
+    )
+
+
+def _said(signoff: Signoff) -> tuple[object, ...]:
+    """Give what verified statements say of an entry: who, when, what of it, by which registry."""
+    registry = signoff.registry
+    retraction = signoff.retraction.statement if signoff.retraction else None
+    signed = (*signoff.authors, *signoff.reviews, *signoff.checks)
+    return (
+        signoff.manifest,
+        [(s.person.id, s.person.name, s.on, s.key.public.fingerprint, s.statement) for s in signed],
+        signoff.last_checked,
+        retraction,
+        registry.sha256,
+        registry.pinned,
+    )
+
+
+def _related(judged: Judged, others: Mapping[str, page.Other]) -> dict[str, page.Other]:
+    """Give those of the other entries that this one calls related."""
+    named = judged.entry.front.related if judged.entry else ()
+    return {each: others[each] for each in named if isinstance(each, str) and each in others}
 
 
 def _cited(shelf: _Shelf, judged: Judged) -> tuple[tuple[str, str, str], ...]:
@@ -197,9 +343,18 @@ def _beside(judged: Judged, folder: EntryFolder) -> Iterator[tuple[str, bytes]]:
 def _index(shelf: _Shelf) -> Output:
     glossary = shelf.glossary
     shown = [e for e in glossary.entries if shelf.drafts or e.verdict.state == "published"]
-    markdown = page.render_index(_site(glossary), shown, _connections(shelf))
-    matter = _front_matter({"title": glossary.project.title})
-    return Output(uri=f"{ENTRIES}/index.md", content=matter + markdown, is_public=True)
+    connections = _connections(shelf)
+    said = [(e.id, e.verdict.state, e.entry.source.sha256 if e.entry else "") for e in shown]
+    return Output(
+        uri=f"{ENTRIES}/index.md",
+        key=digest(package(), "index", _site(glossary), said, connections, shelf.public),
+        make=lambda: (
+            _front_matter({"title": glossary.project.title})
+            + page.render_index(_site(glossary), shown, connections)
+        ),
+        is_public=True,
+        title=glossary.project.title,
+    )
 
 
 def _connections(shelf: _Shelf) -> list[tuple[str, str]]:
@@ -228,7 +383,7 @@ def _disambiguations(shelf: _Shelf) -> Iterator[Output]:
         markdown = page.render_disambiguation(shared.name, lines)
         is_public = not shelf.drafts
         matter = _front_matter({"title": shared.name})
-        yield Output(uri=shared.uri, content=matter + markdown, is_public=is_public)
+        yield _whole(shared.uri, matter + markdown, is_public=is_public, title=shared.name)
 
 
 def _site(glossary: Glossary) -> page.Site:
@@ -289,18 +444,29 @@ def _front_matter(values: Mapping[str, str], boost: int = 1) -> str:
 
 def _experiments(glossary: Glossary) -> Iterator[Output]:
     """Give each experiment's page, records and files; public where a public page uses it."""
+    public = glossary.public_experiments()
+    users: dict[str, list[Judged]] = defaultdict(list)
+    for judged in glossary.published():
+        for study_id in judged.entry.front.experiments if judged.entry else ():
+            users[study_id].append(judged)
     for study_id, study in sorted(glossary.studies.items()):
-        users = [e for e in glossary.entries if e.entry and study_id in e.entry.front.experiments]
-        is_public = study_id in glossary.public_experiments()
-        public_users = [u for u in users if u.verdict.state == "published"]
-        markdown = page.render_experiment(_site(glossary), study, public_users)
-        matter = _front_matter({"title": study.title})
-        folder = f"{EXPERIMENTS}/{study_id}"
-        yield Output(uri=f"{folder}/index.md", content=matter + markdown, is_public=is_public)
+        is_public, folder = study_id in public, f"{EXPERIMENTS}/{study_id}"
+        said = [(user.id, user.draft.term) for user in users[study_id]]
+        yield Output(
+            uri=f"{folder}/index.md",
+            key=digest(package(), "experiment", _site(glossary), pickle.dumps(study), said),
+            make=partial(_experiment, _site(glossary), study, users[study_id]),
+            is_public=is_public,
+            title=study.title,
+        )
         for name, content in _records(study):
-            yield Output(uri=f"{folder}/{name}", content=content, is_public=is_public)
+            yield _whole(f"{folder}/{name}", content, is_public=is_public)
         for name, source in study.files.items():
-            yield Output(uri=name, content=source.raw, is_public=is_public)
+            yield _whole(name, source.raw, is_public=is_public)
+
+
+def _experiment(site: page.Site, study: Study, users: Sequence[Judged]) -> str:
+    return _front_matter({"title": study.title}) + page.render_experiment(site, study, users)
 
 
 def _records(study: Study) -> Iterator[tuple[str, bytes]]:
@@ -316,29 +482,28 @@ def _paths(shelf: _Shelf) -> Iterator[Output]:
     """Give the pages of study paths; what they show is chosen like the rest of the shelf."""
     for made in path_pages.pages(shelf.glossary, shelf.stops, ASSETS):
         content = _front_matter(made.matter) + made.markdown
-        yield Output(uri=made.uri, content=content, is_public=True)
+        yield _whole(made.uri, content, is_public=True, title=made.matter["title"])
     script = path_pages.steps_script(shelf.stops)
-    yield Output(uri=path_pages.STEPS, content=script, is_public=True)
+    yield _whole(path_pages.STEPS, script, is_public=True)
 
 
 def _assets() -> Iterator[Output]:
     assets = Path(__file__).parent / "assets"
     for name in ("glossary.css", "terms.js", "filter.js", "search.js"):
-        yield Output(uri=f"{ASSETS}/{name}", content=lean(assets / name), is_public=True)
+        yield _whole(f"{ASSETS}/{name}", lean(assets / name), is_public=True)
     for name, content in path_pages.scripts().items():
-        yield Output(uri=f"{ASSETS}/{name}", content=content, is_public=True)
-    yield Output(uri=SCRIPT, content=script(), is_public=True)
+        yield _whole(f"{ASSETS}/{name}", content, is_public=True)
+    yield _whole(SCRIPT, script(), is_public=True)
 
 
 # ── hand-written pages ───────────────────────────────────────────────────────────────────────
 
 
-def link_terms(glossary: Glossary, uri: str, markdown: str, *, drafts: bool) -> str:
+def link_terms(site: Website, uri: str, markdown: str) -> str:
     """Give a hand-written page with its figures and its terms; generated ones have theirs."""
-    expanded = glossary.documents.get(uri)
-    markdown = expanded.body if expanded else markdown
-    linked = link(markdown, catalogue.terms(glossary, drafts=drafts), page=uri)
-    return path_pages.with_control(glossary, uri, linked)
+    expanded = site.glossary.documents.get(uri)
+    made = link(expanded.body if expanded else markdown, site.known, page=uri)
+    return path_pages.with_control(site.glossary, uri, made)
 
 
 def reference_faults(glossary: Glossary, docs: Path) -> list[Problem]:
@@ -368,29 +533,26 @@ class Shown:
     html: str
 
 
-def with_metadata(
-    glossary: Glossary, shown: Shown, address: Address, *, twins: Collection[str]
-) -> str:
+def with_metadata(site: Website, shown: Shown, *, has_twin: bool) -> str:
     """Put what machines read into a page's head; of a draft nothing is said."""
-    judged = next((e for e in glossary.entries if entry_uri(e.id) == shown.uri), None)
-    if judged and judged.verdict.state != "published":
+    judged = site.judged.get(shown.uri)
+    if site.public is None or (judged and judged.verdict.state != "published"):
         return shown.html
-    public = catalogue.public(glossary, address)
     head = metadata.Head(
         uri=shown.uri,
         title=shown.title,
         description=shown.description,
-        entry=next((e for e in public.entries if judged and e.id == judged.id), None),
+        entry=site.published.get(judged.id) if judged else None,
         has_canonical='rel="canonical"' in shown.html,
-        twin=shown.uri if shown.uri in twins else "",
+        twin=shown.uri if has_twin else "",
     )
-    return _into_head(shown.html, metadata.tags(head, public))
+    return _into_head(shown.html, metadata.tags(head, site.public))
 
 
-def with_head(glossary: Glossary, uri: str, page_html: str, *, preview: bool) -> str:
+def with_head(site: Website, uri: str, page_html: str, *, preview: bool) -> str:
     """Put the verdict of an entry's page, and the mark of a preview, into the HTML's head."""
     metas = {"glossary-preview": "drafts are shown"} if preview else {}
-    judged = next((e for e in glossary.entries if entry_uri(e.id) == uri), None)
+    judged = site.judged.get(uri)
     if judged:
         metas |= verdict_meta(judged)
     if preview or (judged and judged.verdict.state != "published"):

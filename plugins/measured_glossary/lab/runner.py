@@ -234,7 +234,7 @@ def _answer(model: type[Model], mode: str, folder: Path) -> tuple[str, Checked[M
     problems = tuple(map(_problem, envelope.value.problems))
     if envelope.value.value is None:
         return "returned", Checked(value=None, problems=problems), ""
-    value = validate(model, Located(envelope.value.value, {(): Place(RESULT)}), code=_LIE)
+    value = validate(model, Located(envelope.value.value, RESULT, {(): (0, 0)}), code=_LIE)
     if value.value is None:
         return _damaged(value.problems)
     return "returned", Checked(value=value.value, problems=problems), ""

@@ -39,8 +39,8 @@ def add_person(source: Source, newcomer: Newcomer) -> Checked[str]:
     text = re.sub(r"^people:[ \t]*\[[ \t]*\][ \t]*$", "people:", source.text, count=1, flags=re.M)
     if not re.search(r"^people:[ \t]*$", text, flags=re.M):
         text = f"{text.rstrip()}\npeople:\n"
-    column = located.value.places.get(("people", 0))
-    indent = " " * (column.column - 3 if column and column.column > 2 else 2)
+    _, column = located.value.places.get(("people", 0), (0, 0))
+    indent = " " * (column - 3 if column > 2 else 2)
     block = "".join(f"{indent}{line}\n" for line in _lines(newcomer))
     text = re.sub(
         r"^people:[ \t]*\n", lambda found: found.group() + block, text, count=1, flags=re.M

@@ -1,0 +1,257 @@
+"""What was computed once, kept by a digest of all that went into it; what is missing is computed.
+
+Comes in: keys, and a function for what has no value yet. Goes out: values by key. Must not know
+what is computed: that a key names everything that goes in is its caller's part.
+
+The file may be deleted at any time, two builds may use it at once, and a build may be killed while
+it writes: SQLite sees to that. What cannot be read is computed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import multiprocessing
+import pickle
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+FILE = "memo.sqlite"
+MAX_BYTES = 2 << 30
+FEW = 24  # fewer than this are computed here: starting processes takes longer
+CHUNK = 8
+_ROWS = 500  # keys of one question; SQLite takes at most 999
+_MARKS = ",".join("?" * _ROWS)
+_VALUES = f"select key, day, value from kept where key in ({_MARKS})"  # noqa: S608 - question marks
+_DAYS = f"select key, day from kept where key in ({_MARKS})"  # noqa: S608 - as above
+_OLDEST = "delete from kept where key in (select key from kept order by day, key limit 1000)"
+_SCHEMA = """
+create table if not exists kept (key blob primary key, day integer, value blob) without rowid;
+create table if not exists written (site text, uri text, key blob, state text,
+    primary key (site, uri)) without rowid;
+"""
+
+
+def digest(*parts: object) -> bytes:
+    """Give the SHA-256 of values whose `repr` says all of them: texts, numbers, frozen values."""
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()
+
+
+@cache
+def package() -> str:
+    """Give the SHA-256 of this package's own files: other code may compute another value."""
+    root = Path(__file__).parent
+    files = (path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    named = ((path.relative_to(root).as_posix(), path.read_bytes()) for path in files)
+    return digest(*((name, hashlib.sha256(raw).hexdigest()) for name, raw in sorted(named))).hex()
+
+
+class Memo:
+    """Values by key, in one file; without a folder, in memory.
+
+    `jobs` is how many processes compute at once, `day` the present one, as a number: a value that
+    was not asked for in many days is the first to go when the file grows over `max_bytes`.
+    """
+
+    def __init__(
+        self, folder: Path | None = None, *, jobs: int = 1, day: int = 0, max_bytes: int = MAX_BYTES
+    ) -> None:
+        self.jobs, self.day, self.max_bytes = jobs, day, max_bytes
+        self.file = folder / FILE if folder else None
+        self.hits = self.misses = 0
+        self._db = _opened(self.file)
+
+    def values(self, keys: Sequence[bytes], compute: Callable[[int], T]) -> list[T]:
+        """Give the value of each key; `compute` is asked for the index of one that has none.
+
+        It may run in a process of its own, so what it changes is lost.
+        """
+        found = dict(self.load(keys))
+        missing = [index for index, key in enumerate(keys) if key not in found]
+        made = {keys[index]: value for index, value in self.computed(missing, compute)}
+        self.store(made.items())
+        return [found[key] if key in found else made[key] for key in keys]
+
+    def keep(self, keys: Sequence[bytes], compute: Callable[[int], object]) -> None:
+        """See to it that each key has a value, without holding them all: `load` gives them."""
+        known = self.known(keys)
+        missing = [index for index, key in enumerate(keys) if key not in known]
+        self.store((keys[index], value) for index, value in self.computed(missing, compute))
+
+    def load(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, Any]]:
+        """Give the values there are."""
+        for asked in _parts(keys):
+            rows = self._all(_VALUES, asked)
+            for key, _, value in rows:
+                with suppress(Exception):  # written by another version, or damaged
+                    yield key, _unpacked(value)
+            self._used([key for key, day, _ in rows if day < self.day])
+
+    def store(self, items: Iterable[tuple[bytes, object]]) -> None:
+        """Keep values, without holding them all at once; an older one of the same key goes."""
+        rows = ((key, self.day, _packed(value)) for key, value in items)
+        while part := list(islice(rows, _ROWS)):
+            with self._writing():
+                self._db.executemany("insert or replace into kept values (?, ?, ?)", part)
+
+    def close(self) -> None:
+        """Drop what is too much, oldest first, and let go of the file."""
+        with suppress(sqlite3.Error):
+            self._shrink()
+            self._db.close()
+
+    # What was written where: `tree` asks, so that an unchanged file is not touched.
+
+    def written(self, site: str) -> dict[str, tuple[bytes, str]]:
+        """Give, for each file written to a site, the key of its content and its state then."""
+        rows = self._all("select uri, key, state from written where site = ?", [site])
+        return {uri: (key, state) for uri, key, state in rows}
+
+    def remember(
+        self, site: str, gone: Iterable[str], new: Mapping[str, tuple[bytes, str]]
+    ) -> None:
+        """Note what was deleted from a site, and what was written to it."""
+        with self._writing():
+            self._db.executemany(
+                "delete from written where site = ? and uri = ?", [(site, uri) for uri in gone]
+            )
+            rows = [(site, uri, key, state) for uri, (key, state) in new.items()]
+            self._db.executemany("insert or replace into written values (?, ?, ?, ?)", rows)
+
+    def computed(
+        self, missing: Sequence[int], compute: Callable[[int], T]
+    ) -> Iterator[tuple[int, T]]:
+        """Give the value of each index, `jobs` at once, and keep none.
+
+        The first is computed here: what all need is loaded before the processes part.
+        """
+        self.misses += len(missing)
+        made = chain(map(compute, missing[:1]), side_by_side(compute, missing[1:], self.jobs))
+        return zip(missing, made, strict=True)
+
+    def known(self, keys: Iterable[bytes]) -> set[bytes]:
+        """Give the keys that have a value."""
+        found: list[tuple[bytes, int]] = []
+        for asked in _parts(keys):
+            found += self._all(_DAYS, asked)
+        self._used([key for key, day in found if day < self.day])
+        return {key for key, _ in found}
+
+    def _used(self, keys: Sequence[bytes]) -> None:
+        with self._writing():
+            self._db.executemany(
+                "update kept set day = ? where key = ?", [(self.day, key) for key in keys]
+            )
+
+    def _all(self, question: str, values: Sequence[object]) -> list[Any]:
+        with suppress(sqlite3.Error):
+            return self._db.execute(question, values).fetchall()
+        return []
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Write all or nothing; a file that cannot be written to makes a build slow, not wrong."""
+        with suppress(sqlite3.Error), self._db:
+            yield
+
+    def _shrink(self) -> None:
+        size = "select coalesce(sum(length(value)), 0) from kept"
+        while self._db.execute(size).fetchone()[0] > self.max_bytes:
+            with self._db:
+                self._db.execute(_OLDEST)
+            self._db.execute("vacuum")
+
+
+def _opened(file: Path | None) -> sqlite3.Connection:
+    """Open the file; one that is no database is begun anew, one that cannot be, kept in memory."""
+    if file is None:
+        return _connected(":memory:")
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(sqlite3.OperationalError):
+        try:
+            return _connected(str(file))
+        except sqlite3.DatabaseError:
+            file.unlink(missing_ok=True)
+            return _connected(str(file))
+    return _connected(":memory:")
+
+
+def _connected(name: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(name, timeout=30)
+    connection.executescript("pragma journal_mode=wal; pragma synchronous=normal;" + _SCHEMA)
+    connection.execute("select count(*) from written").fetchone()
+    return connection
+
+
+def _parts(keys: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Give keys in parts of one size; the last is filled up with a key that nothing has."""
+    left = iter(dict.fromkeys(keys))
+    while part := list(islice(left, _ROWS)):
+        yield part + [b""] * (_ROWS - len(part))
+
+
+# ── values as bytes ──────────────────────────────────────────────────────────────────────────
+
+
+def _packed(value: object) -> bytes:
+    return zlib.compress(pickle.dumps(value, 5), 1)
+
+
+def _unpacked(raw: bytes) -> Any:
+    return _Plain(io.BytesIO(zlib.decompress(raw))).load()
+
+
+class _Plain(pickle.Unpickler):
+    """Reads values of this package and dates: a file that somebody wrote into runs no code."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Give a class that is only data; anything else is refused."""
+        found = super().find_class(module, name) if _may_hold(module, name) else None
+        if isinstance(found, type):
+            return found
+        raise pickle.UnpicklingError(f"{module}.{name} is not kept here")
+
+
+def _may_hold(module: str, name: str) -> bool:
+    return module.startswith("measured_glossary.") or (module, name) == ("datetime", "date")
+
+
+# ── several at once ──────────────────────────────────────────────────────────────────────────
+
+
+def side_by_side(
+    compute: Callable[[int], T], items: Sequence[int], jobs: int, *, few: int = FEW
+) -> Iterator[T]:
+    """Give `compute` of each item, in their order, `jobs` at once in processes of their own.
+
+    Where a process cannot be forked, and for few items, one after the other here.
+    """
+    if jobs < 2 or len(items) < few or "fork" not in multiprocessing.get_all_start_methods():
+        yield from map(compute, items)
+        return
+    forked = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(
+        jobs, mp_context=forked, initializer=_begin, initargs=(compute,)
+    ) as pool:
+        yield from pool.map(_go_on, items, chunksize=CHUNK)
+
+
+_work: list[Callable[[int], Any]] = []  # of a worker process, which has one task in its life
+
+
+def _begin(compute: Callable[[int], Any]) -> None:
+    _work.append(compute)
+
+
+def _go_on(item: int) -> Any:
+    return _work[-1](item)

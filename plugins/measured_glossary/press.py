@@ -1,0 +1,341 @@
+"""The glossary's pages as MkDocs makes a page, each only when something that goes into it changed.
+
+Comes in: outputs of a `Website`, and MkDocs' configuration, files, navigation and templates. Goes
+out: pages in the memo. Must not know entries or verdicts: an output's key says what it is made of.
+
+MkDocs walks over every page at every build. So it is not told that these are pages: to it they are
+files that links may lead to. They are rendered here, with its own `Page` and its own templates, in
+as many processes as there are cores.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+
+import jinja2
+from mkdocs.commands.build import get_context
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import BasePlugin
+from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+
+from measured_glossary.memo import Memo, digest, package
+from measured_glossary.website import Output
+
+MKDOCS = logging.getLogger("mkdocs")
+DRAFT = (
+    '<div class="mkdocs-draft-marker" title="This page will not be included into the built site.">'
+    "DRAFT</div>"
+)
+# Plugins of the theme's and MkDocs' own whose page events do nothing to these pages, or are asked
+# for again where it counts: the search has documents of ours.
+KNOWN = frozenset({"search", "material/search", "offline", "material/offline", "measured-glossary"})
+PAGE_EVENTS = ("pre_page", "page_read_source", "page_markdown", "page_content", "page_context",
+               "post_page")  # fmt: skip
+
+
+class Kept(File):
+    """A file that links may lead to and that MkDocs leaves alone: it is written from the memo."""
+
+    output: Output
+
+    def is_documentation_page(self) -> bool:
+        """Say no: MkDocs need not read it."""
+        return False
+
+    def copy_file(self, dirty: bool = False) -> None:
+        """Leave it alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notes:
+    """What is known of a printed page besides its content.
+
+    `title` is its title, `anchors` where links may lead to on it; `links` are the anchors that it
+    leads to: on which file, which anchor, the link as written. `asked` is each file it looked for
+    and where that stood, `said` what MkDocs had to say: by which logger, how loud, which words.
+    """
+
+    title: str
+    anchors: tuple[str, ...]
+    links: tuple[tuple[str, str, str], ...]
+    asked: tuple[tuple[str, str], ...]
+    said: tuple[tuple[str, int, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Press:
+    """What every page is printed with; `made_with` is a digest of all of it."""
+
+    config: MkDocsConfig
+    files: Files
+    nav: Navigation
+    env: jinja2.Environment
+    memo: Memo
+    made_with: bytes
+
+    def key(self, page: Kept) -> bytes:
+        """Give the key of a page's content: its Markdown and its HTML."""
+        level = page.inclusion.name
+        return digest("printed", self.made_with, page.src_uri, level, page.output.key)
+
+    def print(self, pages: Sequence[Kept]) -> list[Notes]:
+        """Print what is not in the memo, or asked for files that stand elsewhere now."""
+        keys = [self.key(page) for page in pages]
+        known, found = self.memo.known(keys), self._noted(keys)
+        missing = [
+            index
+            for index, key in enumerate(keys)
+            if key not in known or key not in found or not self._holds(found[key])
+        ]
+        fresh: dict[bytes, Notes] = {}
+        self.memo.store(self._stored(pages, keys, missing, fresh))
+        return [fresh[key] if key in fresh else found[key] for key in keys]
+
+    def content(self, page: Kept) -> tuple[str, bytes]:
+        """Give a page's Markdown and its HTML."""
+        key = self.key(page)
+        found: tuple[str, bytes] | None = dict(self.memo.load([key])).get(key)
+        return found or self._one(page)[0]
+
+    def _noted(self, keys: Sequence[bytes]) -> dict[bytes, Notes]:
+        by_note = {_note(key): key for key in keys}
+        return {by_note[note]: value for note, value in self.memo.load(by_note)}
+
+    def _holds(self, notes: Notes) -> bool:
+        """Say whether every file that a page looked for still stands where it stood."""
+        return all(_stands(self.files.src_uris.get(uri)) == where for uri, where in notes.asked)
+
+    def _stored(
+        self,
+        pages: Sequence[Kept],
+        keys: Sequence[bytes],
+        missing: Sequence[int],
+        fresh: dict[bytes, Notes],
+    ) -> Iterator[tuple[bytes, object]]:
+        """Give what is to be kept of the missing pages, and note each in `fresh`."""
+        for index, (content, notes) in self.memo.computed(missing, lambda i: self._one(pages[i])):
+            fresh[keys[index]] = notes
+            yield keys[index], content
+            yield _note(keys[index]), notes
+
+    def _one(self, file: Kept) -> tuple[tuple[str, bytes], Notes]:
+        """Print a page as MkDocs does: the same events, the same template, the same checks."""
+        content = file.output.content
+        file.content_string = content if isinstance(content, str) else content.decode("utf-8")
+        page, asked = file.page or Page(None, file, self.config), _Asked(self.files)
+        with _heard() as said:
+            made = self._made(page, asked)
+        notes = Notes(
+            title=str(page.title),
+            anchors=tuple(sorted(page.present_anchor_ids or ())),
+            links=tuple(_links(page)),
+            asked=tuple(sorted(asked.found.items())),
+            said=tuple(said),
+        )
+        return (file.content_string, made), notes
+
+    def _made(self, page: Page, files: Files) -> bytes:
+        config, events = self.config, self.config.plugins
+        config._current_page = page  # as MkDocs' own build does, for extensions that ask
+        try:
+            page = events.on_pre_page(page, config=config, files=files)
+            page.read_source(config)
+            page.markdown = events.on_page_markdown(
+                page.markdown or "", page=page, config=config, files=files
+            )
+            page.render(config, files)
+            page.content = events.on_page_content(
+                page.content or "", page=page, config=config, files=files
+            )
+            return self._filled(page).encode("utf-8", "xmlcharrefreplace")
+        finally:
+            page.active, config._current_page = False, None
+
+    def _filled(self, page: Page) -> str:
+        config, events = self.config, self.config.plugins
+        page.active = True
+        context = get_context(self.nav, self.files, config, page)
+        template = self.env.get_template(str(page.meta.get("template", "main.html")))
+        context = events.on_page_context(context, page=page, config=config, nav=self.nav)
+        if page.file.inclusion is InclusionLevel.DRAFT:
+            page.content = DRAFT + (page.content or "")
+        return events.on_post_page(template.render(context), page=page, config=config)
+
+
+def kept(config: MkDocsConfig, output: Output) -> Kept:
+    """Give the file of an output, as MkDocs' other pages may link to it."""
+    file = Kept(
+        output.uri,
+        src_dir=None,
+        dest_dir=config.site_dir,
+        use_directory_urls=config.use_directory_urls,
+        dest_uri=output.uri.removesuffix(".md") + ".html" if output.is_page else output.uri,
+        inclusion=InclusionLevel.NOT_IN_NAV if output.is_public else InclusionLevel.DRAFT,
+    )
+    file.generated_by, file.output = "measured-glossary", output
+    return file
+
+
+def named(nav: Navigation) -> Navigation:
+    """Give the pages that the navigation lists without a title their own: nobody reads them yet."""
+    for page in nav.pages:
+        if isinstance(page.file, Kept) and not page.title:
+            page.title = page.file.output.title
+    return nav
+
+
+def bind(press: Press, pages: Sequence[Kept], notes: Sequence[Notes]) -> None:
+    """Let MkDocs' pages check their links to these, and say what was said of these."""
+    for file, noted in zip(pages, notes, strict=True):
+        page = file.page or Page(noted.title, file, press.config)
+        page.present_anchor_ids = set(noted.anchors)
+        page.links_to_anchors = {}
+        for uri, anchor, link in noted.links:
+            if target := press.files.src_uris.get(uri):
+                page.links_to_anchors.setdefault(target, {})[anchor] = link
+        for name, level, text in noted.said:
+            logging.getLogger(name).log(level, text)
+
+
+def _note(key: bytes) -> bytes:
+    return digest("notes", key)
+
+
+def _stands(file: File | None) -> str:
+    return f"{file.inclusion.name} {file.url}" if file else ""
+
+
+def _links(page: Page) -> Iterator[tuple[str, str, str]]:
+    for file, links in (page.links_to_anchors or {}).items():
+        for anchor, link in links.items():
+            yield file.src_uri, anchor, link
+
+
+class _Asked(Files):
+    """The site's files, with a note of each that was asked for."""
+
+    def __init__(self, files: Files) -> None:
+        self._src_uris = files._src_uris
+        self.found: dict[str, str] = {}
+
+    def get_file_from_path(self, path: str) -> File | None:
+        """Give a file, and note where it stands."""
+        file = super().get_file_from_path(path)
+        self.found[path] = _stands(file)
+        return file
+
+
+class _Ear(logging.Handler):
+    """Keeps what is said instead of printing it."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.said: list[tuple[str, int, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep one."""
+        self.said.append((record.name, record.levelno, record.getMessage()))
+
+
+@contextmanager
+def _heard() -> Iterator[list[tuple[str, int, str]]]:
+    ear, handlers = _Ear(), MKDOCS.handlers[:]
+    MKDOCS.handlers[:] = [ear]
+    try:
+        yield ear.said
+    finally:
+        MKDOCS.handlers[:] = handlers
+
+
+# ── whether pages may be kept, and what they are made with ───────────────────────────────────
+
+
+def in_the_way(config: MkDocsConfig, per_page: Collection[str]) -> list[str]:
+    """Name the plugins, hooks and extensions that may look at more than one page at a time.
+
+    Of those in `per_page` the site's owner says that they do not.
+    """
+    methods = (method for event in PAGE_EVENTS for method in config.plugins.events[event])
+    origins = {config.plugins._event_origins.get(method, "?") for method in methods}
+    extensions = {"pymdownx.snippets"} & set(config.markdown_extensions)  # brings in other files
+    return sorted((origins | extensions) - KNOWN - set(per_page))
+
+
+def made_with(config: MkDocsConfig, nav: Navigation, *extra: object) -> bytes:
+    """Give a digest of all that goes into every page: versions, settings, theme, navigation."""
+    settings = {key: value for key, value in config.items() if key not in _NOT_ON_PAGES}
+    plugins = {
+        name: dict(plugin.config) if isinstance(plugin, BasePlugin) else plugin
+        for name, plugin in config.plugins.items()
+    }
+    shown = [(page.title, page.url, _words(dict(page.meta))) for page in nav.pages]
+    theme = [(key, config.theme[key]) for key in sorted(config.theme)]
+    return digest(
+        package(),
+        _installed(),
+        _words(settings),
+        _words(plugins),
+        _words(theme),
+        [_of_folder(Path(folder)) for folder in config.theme.dirs],
+        str(nav),
+        shown,
+        extra,
+    )
+
+
+_NOT_ON_PAGES = frozenset(
+    {"site_dir", "docs_dir", "config_file_path", "dev_addr", "watch", "plugins", "theme", "strict"}
+)
+
+
+def _words(value: object) -> str:
+    """Give a setting as text, the same in every process."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key}: {_words(value[key])}' for key in sorted(value, key=str))}}}"
+    if isinstance(value, list | tuple | set | frozenset):
+        return f"[{', '.join(map(_words, value))}]"
+    if callable(value) or isinstance(value, ModuleType):
+        return f"{getattr(value, '__qualname__', type(value).__name__)} {_code_of(value)}"
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+
+
+def _code_of(value: object) -> str:
+    """Give the digest of the file that a function or a hook is written in."""
+    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
+    module = value if isinstance(value, ModuleType) else sys.modules.get(name)
+    file = getattr(module, "__file__", None)
+    return _of_file(Path(file)) if file else str(name)
+
+
+def _of_folder(folder: Path) -> str:
+    if _is_installed(folder):
+        return folder.name  # the version of what is installed says what is in it
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return digest([(str(path.relative_to(folder)), _of_file(path)) for path in files]).hex()
+
+
+def _of_file(path: Path) -> str:
+    return path.name if _is_installed(path) else sha256(path.read_bytes()).hexdigest()
+
+
+def _is_installed(path: Path) -> bool:
+    return bool({"site-packages", "dist-packages"} & set(path.parts))
+
+
+@cache
+def _installed() -> tuple[str, ...]:
+    """Give name and version of all that is installed, as its folders are called."""
+    folders = [Path(folder) for folder in sys.path if Path(folder).is_dir()]
+    found = {path.name for folder in folders for path in folder.glob("*.dist-info")}
+    return (sys.version, *sorted(found))

@@ -1,0 +1,113 @@
+"""One build's pages of the glossary, on their way through MkDocs' events.
+
+Comes in: the outputs of a `Website`, and what each event brings. Goes out: MkDocs' files, and the
+leaves of the site's folder. Must not know entries or verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from jinja2 import Environment
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.nav import Navigation
+
+from measured_glossary.memo import Memo
+from measured_glossary.press import Kept, Press, bind, in_the_way, kept, made_with
+from measured_glossary.tree import Leaf
+from measured_glossary.website import Output, has_twin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printing:
+    """The files made from a glossary, and what prints those that are pages.
+
+    `why_not` names what forbids to keep pages: then MkDocs reads every one of them itself.
+    """
+
+    files: tuple[File, ...] = ()
+    why_not: tuple[str, ...] = ()
+    nav: Navigation | None = None
+    press: Press | None = None
+
+    @property
+    def pages(self) -> list[Kept]:
+        """The pages that are printed here."""
+        return [each for each in self.files if isinstance(each, Kept) and each.output.is_page]
+
+    def printed(
+        self, env: Environment, config: MkDocsConfig, files: Files, memo: Memo, *extra: object
+    ) -> Printing:
+        """Print the pages, and make what is costly, where that was not done before."""
+        if self.nav is None or self.why_not:
+            return self
+        press = Press(
+            config=config,
+            files=files,
+            nav=self.nav,
+            env=env,
+            memo=memo,
+            made_with=made_with(config, self.nav, *extra),
+        )
+        costly = [file.output for file in self._others() if file.output.is_costly]
+        memo.keep([output.key for output in costly], lambda index: costly[index].content)
+        bind(press, self.pages, press.print(self.pages))
+        return replace(self, press=press)
+
+    def check_links(self, config: MkDocsConfig) -> None:
+        """Let MkDocs say which links of these pages lead to no anchor."""
+        for file in self.pages if self.press else ():
+            if file.page and self.press:
+                level = config.validation.links.anchors
+                file.page.validate_anchor_links(files=self.press.files, log_level=level)
+
+    def leaves(self) -> Iterator[Leaf]:
+        """Give every file that MkDocs did not write."""
+        if self.press is None:
+            return
+        for page in self.pages:
+            key, parts = self.press.key(page), partial(self.press.content, page)
+            yield Leaf(uri=page.dest_uri, key=key, load=partial(_html, parts))
+            if has_twin(page.output):
+                yield Leaf(uri=page.src_uri, key=key, load=partial(_markdown, parts))
+        for file in self._others():
+            load = partial(_content, self.press.memo, file.output)
+            yield Leaf(uri=file.dest_uri, key=file.output.key, load=load)
+
+    def _others(self) -> list[Kept]:
+        return [each for each in self.files if isinstance(each, Kept) and not each.output.is_page]
+
+
+def printing(
+    config: MkDocsConfig, outputs: Sequence[Output], per_page: Collection[str]
+) -> Printing:
+    """Give MkDocs' files of these outputs."""
+    if why := tuple(in_the_way(config, per_page)):
+        return Printing(files=tuple(_generated(config, each) for each in outputs), why_not=why)
+    return Printing(files=tuple(kept(config, output) for output in outputs))
+
+
+def _generated(config: MkDocsConfig, output: Output) -> File:
+    """Give a file that MkDocs makes a page of, if it is one."""
+    level = InclusionLevel.NOT_IN_NAV if output.is_public else InclusionLevel.DRAFT
+    return File.generated(config, output.uri, content=output.content, inclusion=level)
+
+
+Parts = Callable[[], tuple[str, bytes]]
+
+
+def _markdown(parts: Parts) -> bytes:
+    return parts()[0].encode("utf-8")
+
+
+def _html(parts: Parts) -> bytes:
+    return parts()[1]
+
+
+def _content(memo: Memo, output: Output) -> bytes:
+    found = dict(memo.load([output.key])).get(output.key) if output.is_costly else None
+    content: str | bytes = output.content if found is None else found
+    return content.encode("utf-8") if isinstance(content, str) else content
