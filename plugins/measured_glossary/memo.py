@@ -175,13 +175,14 @@ def _opened(file: Path | None) -> sqlite3.Connection:
     """Open the file; one that is no database is begun anew, one that cannot be, kept in memory."""
     if file is None:
         return _connected(":memory:")
-    with suppress(OSError):
+    with suppress(OSError, sqlite3.OperationalError):
         file.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(sqlite3.OperationalError):
         try:
             return _connected(str(file))
+        except sqlite3.OperationalError:  # somebody's, or not to be written
+            return _connected(":memory:")
         except sqlite3.DatabaseError:
-            file.unlink(missing_ok=True)
+            file.unlink()
             return _connected(str(file))
     return _connected(":memory:")
 

@@ -116,9 +116,9 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         self.printing = printing(config, self.site.outputs, self.config.per_page)
         if why := self.printing.why_not:
             log.info("each page is made anew, since these may look at others: %s", ", ".join(why))
-            self.twins = {o.uri: o.content for o in self.site.outputs if website.has_twin(o)}
         for file in self.printing.files:
             files.append(file)
+        self.twins = self.printing.twins()
         return files
 
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:
@@ -136,8 +136,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         self, context: TemplateContext, *, template_name: str, config: MkDocsConfig
     ) -> TemplateContext:
         """Let the site map list the pages that MkDocs knows as files."""
-        printed = (page for page in self.printing.pages if page.output.is_public)
-        context["pages"] = [*context["pages"], *printed]
+        context["pages"] = self.printing.listed(context["pages"])
         return context
 
     @event_priority(-50)

@@ -15,6 +15,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 
+from measured_glossary import search
 from measured_glossary.memo import Memo
 from measured_glossary.press import Kept, Press, bind, in_the_way, kept, made_with
 from measured_glossary.tree import Leaf
@@ -57,6 +58,15 @@ class Printing:
         bind(press, self.pages, press.print(self.pages))
         return replace(self, press=press)
 
+    def twins(self) -> dict[str, str | bytes]:
+        """Give the Markdown of each public page that MkDocs makes itself, by where it stands."""
+        own = (each for each in self.files if not isinstance(each, Kept))
+        return {
+            each.src_uri: each.content_bytes
+            for each in own
+            if each.is_documentation_page() and each.inclusion is InclusionLevel.NOT_IN_NAV
+        }
+
     def check_links(self, config: MkDocsConfig) -> None:
         """Let MkDocs say which links of these pages lead to no anchor."""
         for file in self.pages if self.press else ():
@@ -84,10 +94,19 @@ class Printing:
 def printing(
     config: MkDocsConfig, outputs: Sequence[Output], per_page: Collection[str]
 ) -> Printing:
-    """Give MkDocs' files of these outputs."""
+    """Give MkDocs' files of these outputs.
+
+    Pages that the search plugin is to read are MkDocs' own.
+    """
     if why := tuple(in_the_way(config, per_page)):
         return Printing(files=tuple(_generated(config, each) for each in outputs), why_not=why)
-    return Printing(files=tuple(kept(config, output) for output in outputs))
+    made = (
+        kept(config, each)
+        if search.covers(each.uri) or not each.is_page
+        else _generated(config, each)
+        for each in outputs
+    )
+    return Printing(files=tuple(made))
 
 
 def _generated(config: MkDocsConfig, output: Output) -> File:

@@ -1,0 +1,246 @@
+"""Pages that are kept: the same bytes as pages made anew, whatever was edited in between."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mkdocs_world import mkdocs
+from site_world import ENTRY, Site, new_site
+from test_sites import laid_out, read_case
+
+THEME = "{% extends 'base.html' %}{% block content %}{{ super() }}<p>Below</p>{% endblock %}\n"
+HOOK = """\
+def on_post_page(output, **_):
+    return output.replace("</body>", "<!-- hook --></body>")
+"""
+LESSON = "# Lesson\n\nA [warp](glossary/warp/index.md), a lane, and an [area](extra/index.md).\n"
+OTHER = ENTRY.replace("term: warp", "term: lane").replace("What is a warp?", "What is a lane?")
+LANE = OTHER.replace(
+    "A warp is 32 threads that the hardware schedules together.", "One of 32."
+).replace("byline:", "related: [warp]\nbyline:")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, lab_cache: Path) -> Site:
+    """Give a built glossary: an entry with an experiment, one without, a draft, two lessons."""
+    root = tmp_path_factory.mktemp("kept") / "project"
+    site = laid_out(read_case("published-experiment"), root, lab_cache)
+    site.write("docs/lesson.md", LESSON).write("docs/extra/index.md", "# Extra\n\n## Part\n")
+    site.write("hook.py", HOOK).write("overrides/main.html", THEME)
+    site.write("glossary/lane/entry.md", LANE).publish("lane")
+    site.write("glossary/draft/entry.md", OTHER.replace("term: lane", "term: draft"))
+    site.replace("mkdocs.yml", "theme: mkdocs", "theme: {name: mkdocs, custom_dir: overrides}")
+    site.replace("mkdocs.yml", "{Home: index.md}", "{Home: index.md}, lesson.md, extra/index.md")
+    keeping = "hooks: [hook.py]\nplugins: [search, measured-glossary: "
+    keeping += "{measure: recorded, per_page: [hook.py]}]\n"
+    site.replace("mkdocs.yml", "plugins: [search, measured-glossary: {measure: recorded}]", keeping)
+    built = mkdocs(site)
+    assert (built.status, "made anew" in built.output) == (0, False), built.output
+    return site
+
+
+@pytest.fixture
+def site(made: Site, tmp_path: Path) -> Site:
+    """Give that glossary, with what is kept of it, for one test to edit."""
+    shutil.copytree(made.root, tmp_path / "project", symlinks=True)
+    return Site(root=tmp_path / "project", cache=made.cache)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_date() -> Iterator[None]:
+    """Let each build say that it is of the same moment: MkDocs' own theme shows it."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("SOURCE_DATE_EPOCH", "1764400000")
+        yield
+
+
+def forget(site: Site) -> None:
+    """Delete what is kept of pages; compiled kernels stay."""
+    for path in (site.root / ".cache" / "measured-glossary").glob("memo.sqlite*"):
+        path.unlink()
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Give every file of a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What somebody changes, and a page whose bytes show it."""
+
+    do: Callable[[Site], object]
+    shown: str = "glossary/warp/index.html"
+
+
+def answer(site: Site) -> None:
+    """Give an entry another answer: a tooltip on each page that names the term."""
+    site.replace("glossary/lane/entry.md", "One of 32.", "One of the 32.").publish("lane")
+
+
+def body(site: Site) -> None:
+    """Change a sentence of an entry; another one is mentioned in it now."""
+    site.replace("glossary/lane/entry.md", "Every block", "Each warp has it. Every block")
+    site.publish("lane")
+
+
+def code(site: Site) -> None:
+    """Add a comment to a kernel, measure it again, and sign it again."""
+    path = site.path("code/copy/copy.cu")
+    path.write_text(path.read_text("utf-8") + "// One more line.\n", "utf-8")
+    site.record("copy", ROWS).publish("warp")
+
+
+def record(site: Site) -> None:
+    """Measure again, with other counts."""
+    other = [{**row, "wrong": [1 if n else 0 for n in row["wrong"]]} for row in ROWS["mismatches"]]
+    site.record("copy", {"mismatches": other})
+
+
+def alias(site: Site) -> None:
+    """Give an entry another name, which a lesson and another entry use already."""
+    site.replace("glossary/lane/entry.md", "area:", "aliases: [block]\narea:").publish("lane")
+
+
+ROWS: dict[str, list[dict[str, Any]]] = {
+    "mismatches": [
+        {"threads": 32, "wrong": [0, 0, 0], "launched": 1},
+        {"threads": 64, "wrong": [12, 7, 31], "launched": 1},
+    ]
+}
+LANE_PAGE = "glossary/lane/index.html"
+EDITS = {
+    "an answer": Edit(answer, "lesson/index.html"),
+    "a body": Edit(body, LANE_PAGE),
+    "a backlink": Edit(body),
+    "an alias": Edit(alias),
+    "code": Edit(code, "experiments/copy/index.html"),
+    "a record": Edit(record, "experiments/copy/index.html"),
+    "the glossary's title": Edit(
+        lambda s: s.replace("glossary/settings.yml", "Test glossary", "Tested glossary")
+    ),
+    "a person's name": Edit(
+        lambda s: s.replace("glossary/people.yml", "Test Reviewer", "Test Re-viewer")
+    ),
+    "a signature": Edit(lambda s: s.sign("lane", said="check", by="reviewer"), LANE_PAGE),
+    "a signature less": Edit(
+        lambda s: s.remove("glossary/lane/signatures/review.test-reviewer.json").remove(
+            "glossary/lane/signatures/review.test-reviewer.json.sig"
+        ),
+        LANE_PAGE,
+    ),
+    "a retraction": Edit(
+        lambda s: s.sign("lane", said="retract", by="author", reason="It is wrong."), LANE_PAGE
+    ),
+    "an entry more": Edit(
+        lambda s: s.write("glossary/grid/entry.md", OTHER.replace("lane", "grid")).publish("grid"),
+        "glossary/index.html",
+    ),
+    "an entry less": Edit(
+        lambda s: s.remove("glossary/lane").replace("docs/lesson.md", "a lane", "one")
+    ),
+    "a setting": Edit(lambda s: s.replace("mkdocs.yml", "Test glossary", "Test site")),
+    "an extension": Edit(
+        lambda s: s.replace("mkdocs.yml", "tables,", "tables, toc: {permalink: true},")
+    ),
+    "the address": Edit(lambda s: s.replace("mkdocs.yml", "test.example/", "test.example/sub/")),
+    "the navigation": Edit(
+        lambda s: s.replace("mkdocs.yml", "lesson.md,", "Lesson One: lesson.md,")
+    ),
+    "a template": Edit(lambda s: s.replace("overrides/main.html", "Below", "Under")),
+    "a hook": Edit(lambda s: s.replace("hook.py", "hook --", "hooked --")),
+    "where a page stands": Edit(
+        lambda s: s.replace(
+            "mkdocs.yml", "strict: true", "strict: true\nuse_directory_urls: false"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_what_is_kept_is_what_would_be_made(site: Site, name: str) -> None:
+    """After an edit, the tree is byte for byte that of a build which keeps nothing."""
+    before = tree(site.root / "site")
+    edit = EDITS[name]
+    edit.do(site)
+    built = mkdocs(site)
+    assert built.status == 0, built.output
+    kept = tree(built.folder)
+    assert kept.get(edit.shown) != before.get(edit.shown), f"{edit.shown} does not show the edit"
+    shutil.rmtree(site.root / "site")
+    forget(site)
+    anew = tree(mkdocs(site).folder)
+    assert [name for name in sorted({*anew, *kept}) if anew.get(name) != kept.get(name)] == []
+
+
+def test_a_kept_page_is_what_mkdocs_itself_makes(site: Site) -> None:
+    """Read by MkDocs in its own loop, every page comes out the same."""
+    kept = tree(mkdocs(site).folder)
+    site.replace("mkdocs.yml", ", per_page: [hook.py]", "")
+    built = mkdocs(site)
+    assert "each page is made anew, since these may look at others: hook.py" in built.output
+    anew = tree(built.folder)
+    assert [name for name in sorted({*anew, *kept}) if anew.get(name) != kept.get(name)] == []
+
+
+def test_a_build_without_a_change_touches_nothing(site: Site) -> None:
+    """No file of the site is written again, and nothing is rendered."""
+    before = {path: path.stat() for path in (site.root / "site").rglob("*")}
+    mkdocs(site)  # the copy made for this test has other times
+    before = {path: path.stat() for path in (site.root / "site").rglob("*")}
+    built = mkdocs(site)
+    assert "0 files written, 0 deleted" in built.output
+    assert {path: path.stat() for path in (site.root / "site").rglob("*")} == before
+
+
+def test_without_a_cache_nothing_is_kept(site: Site) -> None:
+    """The option leaves no file behind, and the site is the same."""
+    kept = tree(mkdocs(site).folder)
+    site.replace("mkdocs.yml", "measure: recorded", "measure: recorded, cache: false")
+    forget(site)
+    assert tree(mkdocs(site).folder) == kept
+    assert not (site.root / ".cache" / "measured-glossary" / "memo.sqlite").exists()
+
+
+def test_a_verdict_is_never_kept(site: Site) -> None:
+    """A signature that no longer verifies takes the page away, whatever is kept of it."""
+    signature = site.root / "glossary/lane/signatures/review.test-reviewer.json.sig"
+    other = site.root / "glossary/lane/signatures/author.test-author.json.sig"
+    signature.write_bytes(other.read_bytes())
+    built = mkdocs(site)
+    assert built.status == 1
+    assert "glossary/lane/signatures" in built.output
+
+
+def test_a_link_to_an_anchor_that_is_gone_is_said(site: Site) -> None:
+    """Kept pages check the anchors they lead to, and are checked for those led to on them."""
+    site.replace("docs/lesson.md", "warp/index.md", "warp/index.md#nowhere")
+    site.replace("mkdocs.yml", "strict: true", "strict: true\nvalidation: {anchors: warn}")
+    before = tree(site.root / "site")
+    built = mkdocs(site)
+    assert built.status == 1
+    assert "'glossary/warp/index.md' does not contain an anchor '#nowhere'" in built.output
+    assert tree(site.root / "site") == before, "a strict build that warns leaves the last site"
+
+
+def test_a_build_that_fails_leaves_the_last_site(site: Site) -> None:
+    """Whatever raises on the way, no file of the site is lost."""
+    before = tree(site.root / "site")
+    site.write("hook.py", "def on_post_build(**_):\n    raise SystemError('test')\n")
+    with pytest.raises(SystemError):
+        mkdocs(site)
+    assert tree(site.root / "site") == before
+
+
+def test_a_site_without_a_published_entry_is_kept_too(tmp_path: Path, lab_cache: Path) -> None:
+    """Nothing to print is no reason to fail."""
+    site = new_site(tmp_path / "empty", lab_cache)
+    assert mkdocs(site).status == 0
+    assert "0 files written" in mkdocs(site).output

@@ -1,0 +1,153 @@
+"""What was computed once: found again, computed where it is missing, never believed if damaged."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sqlite3
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from measured_glossary.memo import FILE, Memo, digest, side_by_side
+from measured_glossary.problem import Checked, Place
+
+KEYS = [digest(number) for number in range(60)]
+
+
+def squares(memo: Memo, keys: list[bytes] = KEYS) -> list[int]:
+    """Ask for the square of each key's number."""
+    return memo.values(keys, lambda index: index * index)
+
+
+def test_a_value_is_computed_once(tmp_path: Path) -> None:
+    """The second build finds what the first computed, in any order of the keys."""
+    assert squares(Memo(tmp_path)) == [number * number for number in range(60)]
+    again = Memo(tmp_path)
+    assert again.values(KEYS[::-1], lambda _: -1) == [n * n for n in reversed(range(60))]
+    assert again.misses == 0
+
+
+def test_processes_give_what_one_gives() -> None:
+    """Several at once give the same values in the same order as one after the other."""
+    assert squares(Memo(jobs=2)) == squares(Memo(jobs=1))
+
+
+def test_they_are_processes_of_their_own() -> None:
+    """What is computed side by side is not computed here, where processes can be forked."""
+    found = set(side_by_side(lambda _: os.getpid(), range(40), 2))
+    assert os.getpid() not in found or not hasattr(os, "fork")
+
+
+def test_without_a_folder_nothing_is_left(tmp_path: Path) -> None:
+    """A memo in memory finds its own values, and writes none."""
+    memo = Memo()
+    squares(memo)
+    assert memo.values(KEYS[:3], lambda _: -1) == [0, 1, 4]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_values_of_ours_come_back(tmp_path: Path) -> None:
+    """The package's own frozen values are kept as they are."""
+    value = Checked(value=Place("a.md", 1, 2))
+    Memo(tmp_path).store([(b"key", value)])
+    assert dict(Memo(tmp_path).load([b"key"])) == {b"key": value}
+
+
+class Spy:
+    """Something whose reading would write a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Ask the reader to write."""
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.parametrize("how", ["runs code", "is cut off", "is not packed"])
+def test_a_bad_value_is_computed_again(tmp_path: Path, how: str) -> None:
+    """A value that somebody put there runs nothing, and one that is damaged is none."""
+    spy = tmp_path / "spy"
+    packed = zlib.compress(pickle.dumps(Spy(spy)))
+    raw = {"runs code": packed, "is cut off": packed[:9], "is not packed": b"?"}[how]
+    squares(Memo(tmp_path))
+    with sqlite3.connect(tmp_path / FILE) as file:
+        file.execute("update kept set value = ?", [raw])
+    assert squares(Memo(tmp_path))[:3] == [0, 1, 4]
+    assert not spy.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + bytes(200)])
+def test_a_bad_file_is_begun_anew(tmp_path: Path, content: bytes) -> None:
+    """Whatever lies where the memo's file is, a build goes on, and keeps what it computes."""
+    (tmp_path / FILE).write_bytes(content)
+    squares(Memo(tmp_path))
+    again = Memo(tmp_path)
+    squares(again)
+    assert again.misses == 0
+
+
+def test_a_file_that_cannot_be_written_slows_and_stops_nothing(tmp_path: Path) -> None:
+    """A folder where the file should be leaves a build without a memo."""
+    (tmp_path / FILE).mkdir()
+    assert squares(Memo(tmp_path))[:3] == [0, 1, 4]
+
+
+def test_what_nobody_asks_for_goes_first(tmp_path: Path) -> None:
+    """Over its limit, the memo drops what was not used for longest."""
+    old, new = KEYS[:30], KEYS[30:]
+    first = Memo(tmp_path, day=1)
+    first.store((key, os.urandom(4000)) for key in KEYS)
+    first.close()
+    second = Memo(tmp_path, day=2, max_bytes=150_000)
+    second.known(new)
+    second.close()
+    assert Memo(tmp_path).known(KEYS) <= set(new)
+    assert not Memo(tmp_path).known(old)
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from typing import Any
+from measured_glossary.memo import Memo, digest
+memo = Memo(Path(sys.argv[1]))
+print("begun", flush=True)
+for number in range(10**6):
+    memo.store([(digest(number), "x" * 1000)])
+"""
+
+
+@pytest.fixture
+def writers(tmp_path: Path) -> Iterator[list[subprocess.Popen[str]]]:
+    """Two processes that write to one memo."""
+    command = [sys.executable, "-c", WRITER, str(tmp_path)]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    yield started
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_two_builds_at_once_and_a_kill(
+    tmp_path: Path, writers: list[subprocess.Popen[str]]
+) -> None:
+    """Killed while both write, they leave whole values or none."""
+    for process in writers:
+        assert process.stdout
+        assert process.stdout.readline() == "begun\n"
+    reader = Memo(tmp_path)
+    while len(reader.known(digest(number) for number in range(20))) < 20:
+        pass
+    for process in writers:
+        process.kill()
+        process.wait()
+    left = dict(Memo(tmp_path).load(digest(number) for number in range(5000)))
+    assert len(left) >= 20
+    assert set(left.values()) == {"x" * 1000}

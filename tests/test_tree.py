@@ -1,0 +1,108 @@
+"""A site's folder brought up to date: nothing is touched without need, nothing old is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from measured_glossary.memo import Memo, digest
+from measured_glossary.tree import Leaf, publish
+
+
+def leaves(files: Mapping[str, bytes]) -> list[Leaf]:
+    """Give files by key."""
+    return [Leaf(uri=uri, key=digest(raw), load=partial(bytes, raw)) for uri, raw in files.items()]
+
+
+@pytest.fixture
+def memo() -> Memo:
+    """A memo for one test."""
+    return Memo()
+
+
+@pytest.fixture
+def staged(tmp_path: Path) -> Path:
+    """A folder with what a generator wrote."""
+    folder = tmp_path / "staged"
+    (folder / "a").mkdir(parents=True)
+    (folder / "a" / "theme.css").write_bytes(b"css")
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Give every file of a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def test_all_of_it_and_nothing_else(tmp_path: Path, staged: Path, memo: Memo) -> None:
+    """A new folder has what was staged and the leaves; a second time, without what is gone."""
+    site = tmp_path / "site"
+    publish(site, staged, leaves({"x/index.html": b"x", "y/z/index.html": b"z"}), memo)
+    assert list(contents(site)) == ["a/theme.css", "x/index.html", "y/z/index.html"]
+    change = publish(site, staged, leaves({"x/index.html": b"new"}), memo)
+    assert contents(site) == {"a/theme.css": b"css", "x/index.html": b"new"}
+    assert not (site / "y").exists()
+    assert (change.written, change.deleted, change.untouched) == (1, 1, 1)
+
+
+def test_what_did_not_change_is_not_touched(tmp_path: Path, staged: Path, memo: Memo) -> None:
+    """The same content is neither written nor, where the key is the same, asked for."""
+    site, files = tmp_path / "site", {"x/index.html": b"x"}
+    publish(site, staged, leaves(files), memo)
+    before = {path: path.stat() for path in site.rglob("*")}
+
+    def never() -> bytes:
+        raise AssertionError("asked for")
+
+    same = [Leaf(uri=leaf.uri, key=leaf.key, load=never) for leaf in leaves(files)]
+    assert publish(site, staged, same, memo).written == 0
+    other_key = [Leaf(uri="x/index.html", key=b"other", load=lambda: b"x")]
+    assert publish(site, staged, other_key, memo).written == 0
+    assert {path: path.stat() for path in site.rglob("*")} == before
+
+
+def test_a_file_that_somebody_changed_is_put_right(
+    tmp_path: Path, staged: Path, memo: Memo
+) -> None:
+    """What stands in the folder decides, and not what was once written there."""
+    site, files = tmp_path / "site", {"x/index.html": b"x", "y.txt": b"y"}
+    publish(site, staged, leaves(files), memo)
+    (site / "x" / "index.html").write_bytes(b"tampered")
+    (site / "y.txt").unlink()
+    (site / "a" / "theme.css").write_bytes(b"other")
+    (site / "stray.html").write_bytes(b"stray")
+    publish(site, staged, leaves(files), memo)
+    assert contents(site) == {"a/theme.css": b"css", "x/index.html": b"x", "y.txt": b"y"}
+
+
+def test_a_file_may_become_a_folder_and_back(tmp_path: Path, staged: Path, memo: Memo) -> None:
+    """What stands in the way is gone first."""
+    site = tmp_path / "site"
+    for files in ({"x": b"1"}, {"x/y/z": b"2"}, {"x": b"3"}):
+        publish(site, staged, leaves(files), memo)
+        assert contents(site) == {"a/theme.css": b"css", **files}
+
+
+def test_a_link_is_replaced_and_not_followed(tmp_path: Path, staged: Path, memo: Memo) -> None:
+    """A symbolic link in the folder leads no write to another place."""
+    site, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
+    site.mkdir()
+    elsewhere.write_bytes(b"mine")
+    (site / "x").symlink_to(elsewhere)
+    publish(site, staged, leaves({"x": b"mine"}), memo)
+    assert not (site / "x").is_symlink()
+    publish(site, staged, leaves({"x": b"1"}), memo)
+    assert elsewhere.read_bytes() == b"mine"
+
+
+def test_hidden_files_at_the_top_stay(tmp_path: Path, staged: Path, memo: Memo) -> None:
+    """As MkDocs does: a folder that is also a git work tree keeps its .git."""
+    site = tmp_path / "site"
+    (site / ".git").mkdir(parents=True)
+    (site / ".git" / "HEAD").write_bytes(b"ref")
+    publish(site, staged, leaves({"x": b"1"}), memo)
+    assert (site / ".git" / "HEAD").read_bytes() == b"ref"
