@@ -45,7 +45,7 @@
   const bare = (html) => spaced(/[<&]/.test(html) ? html.replace(NOT_TEXT, " ") : html);
 
   const unescaped = (html) =>
-    html.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&amp;/g, "&");
+    html.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
 
   // The parts of each word: atomicAdd is atomic and add, __syncthreads is syncthreads.
   function cut(text) {
@@ -123,15 +123,15 @@
 
   // ── the index ────────────────────────────────────────────────────────────────────────────────
 
-  // For each word the items that have it, as numbers: that of the item, and in the last four bits the
-  // best place that the word has there.
+  // For each word the items that have it, as numbers: that of the item, and in the last four bits
+  // the best place that the word has there.
   class Index {
     constructor(docs) {
       this.items = itemsOf(docs);
       this.found = new Map();
       this.heads = new Map();
       this.items.forEach((each, number) => this.add(each, number));
-      this.sorted = [...this.found.keys()].sort();
+      this.words = [...this.found.keys()];
     }
 
     add(each, number) {
@@ -181,44 +181,27 @@
       else list[last] |= place & WHOLE;
     }
 
-    from(word) {
-      let low = 0, high = this.sorted.length;
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (this.sorted[middle] < word) low = middle + 1;
-        else high = middle;
-      }
-      return low;
-    }
-
-    *beginning(word) {
-      for (let i = this.from(word); this.sorted[i]?.startsWith(word); i++) yield this.sorted[i];
+    beginning(word) {
+      return this.words.filter((other) => other.startsWith(word));
     }
 
     // What was typed, as the index has it: the word, its other number, words that begin so.
     like(word, isOpen) {
-      const found = this.found.has(word) ? [[word, SAME]] : [];
-      for (const other of inflected(word)) {
-        if (this.found.has(other)) found.push([other, INFLECTED]);
-      }
-      if (!isOpen) return found;
-      for (const longer of this.beginning(word)) {
-        if (longer !== word) found.push([longer, (BEGUN * word.length) / longer.length]);
-      }
-      return found;
+      const others = inflected(word).map((other) => [other, INFLECTED]);
+      const known = [[word, SAME], ...others].filter(([each]) => this.found.has(each));
+      const longer = isOpen ? this.beginning(word).filter((each) => each !== word) : [];
+      return [...known, ...longer.map((each) => [each, (BEGUN * word.length) / each.length])];
     }
 
-    // Words that differ by a slip or two; the first letter is taken to be right.
+    // Words that differ by a slip or two, nearest first; the first letter is taken to be right.
     near(word, isLast) {
       const allowed = word.length < 4 ? 0 : word.length < 8 ? 1 : 2;
       const isNear = (other) =>
         Math.abs(other.length - word.length) <= allowed && slips(word, other) <= allowed;
-      const found = [];
-      for (const other of allowed ? this.beginning(word[0]) : []) {
-        const begun = isLast ? other.slice(0, word.length) : other;
-        if (isNear(other) || isNear(begun)) found.push([other, MISTYPED]);
-      }
-      return found;
+      return this.beginning(allowed ? word[0] : word)
+        .filter((other) => isNear(other) || (isLast && isNear(other.slice(0, word.length))))
+        .sort((a, b) => slips(word, a) - slips(word, b))
+        .map((other) => [other, MISTYPED]);
     }
   }
 
@@ -241,8 +224,8 @@
 
   // The words that count: little words do where there are no others.
   function asked(all) {
-    const telling = all.filter((word) => !LITTLE.has(word)).slice(0, MOST_WORDS);
-    return telling.length ? telling : all.slice(0, MOST_WORDS);
+    const telling = all.filter((word) => !LITTLE.has(word));
+    return (telling.length ? telling : all).slice(0, MOST_WORDS);
   }
 
   // What a query wants: each word as the index has it, and neighbours written as one.
@@ -306,12 +289,9 @@
     const pages = new Map();
     for (const [number, row] of worths) {
       const { page } = items[number];
-      const known = pages.get(page);
-      if (!known) pages.set(page, { page, row: [...row], numbers: [number] });
-      else {
-        known.numbers.push(number);
-        row.forEach((worth, i) => { known.row[i] = Math.max(known.row[i], worth); });
-      }
+      const known = pages.get(page) ?? { page, row, numbers: [] };
+      known.numbers.push(number);
+      pages.set(page, { ...known, row: known.row.map((worth, i) => Math.max(worth, row[i])) });
     }
     return [...pages.values()];
   }
@@ -332,12 +312,13 @@
   // What is marked: what was typed where words begin so, its other number, or what was meant.
   function marksOf({ typed, wishes }) {
     return wishes.flatMap(({ first, last, isOpen, found }) => {
-      if (!found.length) return [];
       const word = typed.slice(first, last + 1).join("");
-      const others = inflected(word).filter((other) => found.some(([each]) => each === other));
-      const isBegun = found.some(([each]) => each.startsWith(word));
-      const all = [...others, ...(isBegun ? [word] : [])].sort((a, b) => a.length - b.length);
-      return [{ first, last, isOpen, word: all[0] ?? found[0][0] }];
+      const known = found.map(([each]) => each);
+      const others = inflected(word).filter((other) => known.includes(other));
+      const begun = known.some((each) => each.startsWith(word)) ? [word] : [];
+      const shortest = [...others, ...begun].sort((a, b) => a.length - b.length).slice(0, 1);
+      const meant = shortest.length ? shortest : known;
+      return meant.map((each) => ({ first, last, isOpen, word: each }));
     });
   }
 
