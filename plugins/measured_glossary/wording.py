@@ -28,36 +28,48 @@ _FEW = (
     "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|sixteen|twenty|thirty(?:-two)?|"
     "forty|fifty|sixty(?:-four)?|(?:a )?hundred|(?:a )?thousand|(?:a )?million"
 )
+_HOW_MANY = rf"(?:{_NUMBER}|(?:{_FEW}))"
 _THAN = r"(?:as|more|less|fewer|the|that|what|over|its|[a-z]+er)\b"
 _RATED = r"(?:speed|throughput|bandwidth|latency|time|cost|rate|performance|work)\b"
 _SWEEPING = re.compile(
     r"(?<![A-Za-z0-9])(?:always|never|invariably|without\s+exception|at\s+no\s+time"
     r"|in\s+(?:all|every|no)\s+cases?|under\s+(?:all|any|no)\s+circumstances"
-    r"|on\s+(?:all|any|every)\s+(?:GPU|card|device)s?)(?![A-Za-z0-9])",
+    r"|on\s+(?:all|any|every)\s+(?:GPU|card|device)s?)(?![A-Za-z0-9-])",
     re.IGNORECASE,
 )
-_MULTIPLE = re.compile(
-    r"(?<![A-Za-z0-9.,])(?:"
-    rf"{_NUMBER}\s+times\b|(?:{_FEW})\s+times\s+{_THAN}|(?:twice|thrice)\s+{_THAN}|half\s+as\b"
-    rf"|{_NUMBER}x(?!\w)|{_NUMBER}\s*×(?=\s+{_THAN}|\s*(?:[^\s\w*_`(]|$))"
-    rf"|{_NUMBER}\s*(?:%|percent|per\s+cent)\s+(?:[a-z]+ly\s+)?(?:more|less|fewer|[a-z]+er)\b"
-    rf"|(?:{_NUMBER}|{_FEW})-?fold\b|factor\s+of\s+(?:[a-z]+\s+)?(?:{_NUMBER}|{_FEW})\b"
-    r"|orders?\s+of\s+magnitude|\b(?:cut|cuts|cutting)\s+(?:\S+\s+){1,4}(?:in|by)\s+half\b"
-    rf"|(?:halves|doubles|triples)\s+(?:the|its)\s+{_RATED}"
-    rf")|(?<![\w)\]*_`])(?<![\w)\]*_`]\s)×\s*{_NUMBER}|(?<=\s)×{_NUMBER}",
-    re.IGNORECASE,
+_RATIOS = (
+    rf"{_NUMBER}\s+times\b",
+    rf"{_HOW_MANY}[\s-]+times\s+{_THAN}",
+    rf"(?:twice|thrice)\s+{_THAN}",
+    r"half\s+as\b",
+    rf"{_NUMBER}x(?!\w)",
+    rf"{_NUMBER}\s+x\s+{_THAN}",
+    rf"{_NUMBER}\s*×(?=\s+{_THAN}|\s*(?:[^\s\w*_`(]|$))",
+    rf"{_NUMBER}\s*(?:%|percent|per\s+cent)\s+(?:[a-z]+ly\s+)?(?:more|less|fewer|[a-z]+er)\b",
+    rf"{_NUMBER}\s*(?:%|percent|per\s+cent)\s+(?:speed-?up|slow-?down|gain|improvement)\b",
+    rf"(?:speed-?up|slow-?down)\s+of\s+(?:[a-z]+\s+)?{_HOW_MANY}",
+    rf"{_HOW_MANY}-?fold\b",
+    rf"factor\s+of\s+(?:[a-z]+\s+)?{_HOW_MANY}\b",
+    r"orders?\s+of\s+magnitude",
+    r"(?:cut|cuts|cutting)\s+(?:\S+\s+){1,4}(?:in|by)\s+half\b",
+    rf"(?:halv|doubl|tripl)(?:e|es|ed|ing)\s+(?:the|its)\s+{_RATED}",
 )
+# '×' before a number is a ratio where nothing stands before it that it could multiply.
+_TIMES_N = rf"(?<![\w)\]*_`])(?<![\w)\]*_`]\s)×\s*{_NUMBER}|(?<=\s)×{_NUMBER}"
+_MULTIPLE = re.compile(rf"(?<![A-Za-z0-9.,])(?:{'|'.join(_RATIOS)})|{_TIMES_N}", re.IGNORECASE)
 # What only denies it, or says that it can be, does not say it.
 _DENIED = {
-    "always": re.compile(r"(?:\bnot|n[’']t)\s+$"),
-    "never": re.compile(r"\bm(?:ay|ight)\s+$"),
+    "always": re.compile(r"(?:\bnot|\bas|n[’']t)\s+$", re.IGNORECASE),
+    "never": re.compile(r"\bm(?:ay|ight)\s+$", re.IGNORECASE),
 }
 
 _DIGITS = re.compile(rf"(?<![\w.,])(?<![A-Za-z]-){_NUMBER}")
 _PART_OF_A_NAME = re.compile(r"(?:st|nd|rd|th|D)\b|-(?:bit|byte|way|lane|thread|warp|word)s?\b")
+# A label, and not a count: "lane 0", but not "at 64 threads 31 were wrong".
 _NAMED = re.compile(
-    r"(?<!\d\s)\b(?:compute\s+capability|CC|CUDA|Python|version|section|lesson|lane|thread|warp|cell|number"
-    rf"|row|column|line|step)s?\s+(?:{_NUMBER}(?:,|\s+and|\s+or|\s+to)\s+)*$",
+    r"(?<!\d\s)\b(?:compute\s+capability|CC|CUDA|Python|RTX|GTX|Tesla|version|section|chapter|lesson"
+    r"|figure|table|equation|lane|thread|warp|cell|number|row|column|line|step)s?"
+    rf"\s+(?:{_NUMBER}(?:,|\s+and|\s+or|\s+to|\s+of)\s+)*$",
     re.IGNORECASE,
 )
 _SELECTED = re.compile(rf"[=,\[(]\s*[\"']?({_NUMBER})[\"']?\s*(?=[\],)])")
