@@ -22,8 +22,8 @@
   const MOST_SHOWN = 2; // blocks of a long text, lines of a listing
   const MOST_WHOLE = 50; // pages shown with sections and marks
   const LITTLE = new Set(
-    ("a an and are as at be by can do does for from how i in is it its of on or that the this to " +
-      "what when where which who why with").split(" "),
+    "a an and are as at be by do does for from how in is it of on or the to what when why with"
+      .split(" "),
   );
 
   // ── words ────────────────────────────────────────────────────────────────────────────────────
@@ -33,7 +33,7 @@
   const NOT_TEXT = /<[^>]*>|&#?\w+;/g;
   const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/gu;
   const ASCII_HAS_PARTS = /_|[a-z][A-Z]/;
-  const HUMP = /(\p{Ll})(\p{Lu})/gu, ASCII_HUMP = /([a-z])([A-Z])/g;
+  const HUMP = /(\p{Ll})(\p{Lu})/gu;
   const FOREIGN = /[^\x00-\x7f]/;
 
   // é is e, and scripts that write no blanks are read sign by sign.
@@ -49,8 +49,7 @@
 
   // The parts of each word: atomicAdd is atomic and add, __syncthreads is syncthreads.
   function cut(text) {
-    const [chunk, hump] = FOREIGN.test(text) ? [CHUNK, HUMP] : [ASCII_CHUNK, ASCII_HUMP];
-    const chunks = text.replace(hump, "$1_$2").toLowerCase().match(chunk) ?? [];
+    const chunks = text.replace(HUMP, "$1_$2").toLowerCase().match(CHUNK) ?? [];
     return chunks.map((each) => each.split("_").filter(Boolean));
   }
 
@@ -69,13 +68,11 @@
   const parts = (text) => read(text).parts;
   const words = (text) => read(text).words;
 
-  // The same word in the singular or the plural, as far as English tells by its end.
+  // What may be the same word in the singular or the plural, as far as English tells by its end.
   function inflected(word) {
     if (word.length < 4 || /(ss|us|is)$/.test(word)) return [];
-    if (word.endsWith("ies")) return [`${word.slice(0, -3)}y`];
-    if (/(s|x|z|ch|sh)es$/.test(word)) return [word.slice(0, -2), word.slice(0, -1)];
-    if (word.endsWith("s")) return [word.slice(0, -1)];
-    return word.endsWith("y") ? [`${word.slice(0, -1)}ies`] : [];
+    const ends = [[/s$/, ""], [/es$/, ""], [/ies$/, "y"], [/y$/, "ies"]];
+    return ends.map(([end, other]) => word.replace(end, other)).filter((other) => other !== word);
   }
 
   // ── documents ────────────────────────────────────────────────────────────────────────────────
@@ -92,21 +89,18 @@
     return made;
   }
 
-  // Where the section of an entry stands: below a heading, of which only the text is known.
-  function sectionLocation({ location, question, sections }, number) {
-    const used = new Set();
-    if (question) anchor(question, used);
-    const ids = sections.map((heading) => anchor(heading, used));
-    return `${location}#${ids[number]}`;
-  }
-
   // A page, or the section of one: `page` is the page's number. An entry's sections are headings.
   const item = (doc, page, section = -1) => ({ doc, page, section });
 
   const titleOf = ({ doc, section }) => (section < 0 ? doc.title : doc.sections[section]);
 
-  const locationOf = ({ doc, section }) =>
-    section < 0 ? doc.location : sectionLocation(doc, section);
+  // An entry's section stands below a heading, of which only the text is known.
+  function locationOf({ doc: { location, question, sections }, section }) {
+    if (section < 0) return location;
+    const used = new Set();
+    const ids = [question, ...sections].map((heading) => anchor(heading, used));
+    return `${location}#${ids[section + 1]}`;
+  }
 
   // Every page and section, each page before its sections.
   function itemsOf(docs) {
@@ -419,16 +413,12 @@
 
   let index = null;
 
-  function answer({ type, data }) {
+  addEventListener("message", ({ data: { type, data } }) => {
     if (type === SETUP) {
       index = new Index(data.docs);
-      return { type: READY };
+      postMessage({ type: READY });
+    } else if (type === QUERY && index) {
+      postMessage({ type: RESULT, data: search(index, data) });
     }
-    return type === QUERY && index ? { type: RESULT, data: search(index, data) } : null;
-  }
-
-  addEventListener("message", ({ data }) => {
-    const reply = answer(data);
-    if (reply) postMessage(reply);
   });
 })();
