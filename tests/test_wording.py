@@ -128,6 +128,13 @@ def test_what_is_backed_or_not_said_is_accepted(body: str) -> None:
     assert found(body) == []
 
 
+@pytest.mark.parametrize("said", sorted({said for _, said in UNBACKED}))
+def test_what_is_passed_over_quickly_says_nothing(said: str) -> None:
+    """The quick look and the thorough one agree, in capital letters too."""
+    assert sweeping(f"It is {said}, so.")
+    assert len(words(f"It is {said}, so.")) == len(words(f"IT IS {said.upper()}, SO.")) == 1
+
+
 def test_a_ratio_needs_more_than_a_value_beside_it() -> None:
     """A value in the sentence does not keep a typed ratio from drifting; a claim does."""
     assert words("At {{ n }} threads it is twice as fast.") == ["twice as"]
