@@ -152,7 +152,7 @@ def page(data: Results) -> str:
         _table(("ratio or bound", "aim", "measured", "met"), (aim.line() for aim in aims(made))),
         *_pictures(made),
         "## Builds\n\n" + _BUILDS,
-        _table(_BUILD_HEADS, _build_lines(made)),
+        *_build_tables(made),
         "## Growth\n\n" + _GROWTH,
         _table(("generator", "build", "wall", "CPU"), _growth_lines(made)),
         "## What is built",
@@ -179,8 +179,16 @@ def _said(data: Results) -> dict[str, str]:
         "rounds": "one round" if data["rounds"] == 1 else f"{data['rounds']} rounds",
         "machine": f"{machine['cores']} cores of an {machine['processor']}, "
         f"{machine['memory_gib']} GiB of memory, {machine['system']}",
+        "load": _load(data["load_before"], machine["cores"]),
         "versions": ", ".join(f"{name} {number}" for name, number in data["versions"].items()),
     }
+
+
+def _load(before: float, cores: int) -> str:
+    """Say whether the machine was quiet; a busy one tells little in seconds."""
+    if before < cores / 4:
+        return "Nothing else ran on it."
+    return f"**Other work ran on it** (load {before:.1f} before the start): trust no second here."
 
 
 _HEAD = """\
@@ -194,7 +202,7 @@ reads, checks and verifies the entries and renders them; the others get them exp
 `glossary export` writes them, with areas alone in the navigation.
 
 Measured on {day}, {rounds} in which the generators took turns; a ratio is the median of the
-rounds’ ratios. Machine: {machine}. Versions: {versions}.
+rounds’ ratios. Machine: {machine}. {load} Versions: {versions}.
 
 ## Aims"""
 _BUILDS = """\
@@ -202,7 +210,7 @@ _BUILDS = """\
 entry, which its two people sign anew. Material and Hugo have one kind of build, of everything.
 Median of the rounds, with the least and the most. *Largest* is the resident memory of the largest
 process, *all* what all processes held at a time, shared pages counted once."""
-_BUILD_HEADS = ("entries", "generator", "build", "wall", "from – to", "CPU", "largest", "all")
+_BUILD_HEADS = ("generator", "build", "wall", "from – to", "CPU", "largest", "all")
 _GROWTH = """\
 The exponent *e* of time ∝ entries^*e* from one size to the next: 1 is linear, below 1 is better."""
 _OUTPUT_HEADS = ("entries", "generator", "files", "site", "search index", "compressed")
@@ -210,7 +218,7 @@ _SERVE = """\
 The seconds from writing an entry’s file until its page, asked for again and again, holds the new
 sentence. Material alone has no entry here: its server does what *ours* does without a cache."""
 _STAGES = """\
-The engine’s own functions, called one after another in one process without any cache. *All of a
+CPU seconds of the engine’s own functions, called one after another without any cache. *All of a
 site’s files* holds linking, backlinks, Markdown, feeds and cards again, as a build calls them.
 *Python-Markdown* is what MkDocs does with them next; theme and writing of HTML come on top."""
 _FOOT = """\
@@ -242,21 +250,23 @@ def _table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 _WORDS = frozenset({"generator", "build", "command", "stage", "ratio or bound", "met", "each"})
 
 
-def _build_lines(made: Measured) -> Iterator[tuple[str, ...]]:
+def _build_tables(made: Measured) -> Iterator[str]:
     for size in made.data["sizes"]:
-        for name, kind in made.builds:
-            costs = made.costs(name, size, kind)
-            if costs:
-                yield (
-                    f"{size:,}",
-                    NAMES[name],
-                    kind,
-                    _seconds(median(costs)),
-                    f"{_short(min(costs))} – {_short(max(costs))}",
-                    _seconds(made.cost(name, size, kind, "cpu_s")),
-                    f"{made.cost(name, size, kind, 'largest_mb'):,.0f} MB",
-                    f"{made.cost(name, size, kind, 'sum_mb'):,.0f} MB",
-                )
+        yield f"### {size:,} entries\n\n{_table(_BUILD_HEADS, _build_lines(made, size))}"
+
+
+def _build_lines(made: Measured, size: int) -> Iterator[tuple[str, ...]]:
+    for name, kind in made.builds:
+        if costs := made.costs(name, size, kind):
+            yield (
+                NAMES[name],
+                kind,
+                _seconds(median(costs)),
+                f"{_short(min(costs))} – {_short(max(costs))}",
+                _seconds(made.cost(name, size, kind, "cpu_s")),
+                f"{made.cost(name, size, kind, 'largest_mb'):,.0f} MB",
+                f"{made.cost(name, size, kind, 'sum_mb'):,.0f} MB",
+            )
 
 
 def _growth_lines(made: Measured) -> Iterator[tuple[str, ...]]:

@@ -286,6 +286,7 @@ def _commands(place: Place) -> Iterator[dict[str, Any]]:
 def results(asked: Asked) -> dict[str, Any]:
     """Measure everything; give what `results.json` holds."""
     rows: list[dict[str, Any]] = []
+    load_before = round(os.getloadavg()[0], 2)
     here = generators()
     able = tuple(name for name in asked.generators if name in here)
     wanted = Asked(
@@ -298,6 +299,7 @@ def results(asked: Asked) -> dict[str, Any]:
         "schema": 1,
         "day": str(datetime.datetime.now(datetime.UTC).date()),
         "machine": machine(),
+        "load_before": load_before,
         "versions": versions(here),
         "sizes": list(asked.sizes),
         "rounds": asked.rounds,

@@ -149,13 +149,24 @@ def files(glossary: Glossary) -> object:
     return [output.content for output in made]
 
 
+def heads(glossary: Glossary) -> object:
+    """Write what machines read into the head of every page."""
+    fresh = replace(glossary, memo=Memo())
+    site = website.website(fresh, glossary.root / "docs", drafts=False, address=ADDRESS)
+    shown = [
+        website.Shown(uri=website.entry_uri(e.id), title=e.id, description="", html="</head>")
+        for e in glossary.entries
+    ]
+    return [website.with_metadata(site, each, has_twin=True) for each in shown]
+
+
 def verdicts(glossary: Glossary) -> object:
     """Read, verify and judge everything."""
     return pipeline.build(glossary.root, pipeline.Settings(lab=LAB), TODAY)
 
 
 LAB = LabSettings(measure="recorded", cache=Path("unused"))
-GROWING = (vocabulary, linking, mentions, index, data, searched, files, verdicts)
+GROWING = (vocabulary, linking, mentions, index, data, searched, files, heads, verdicts)
 
 
 @pytest.mark.parametrize("act", GROWING, ids=lambda act: act.__name__)

@@ -201,6 +201,15 @@ def test_an_answer_that_will_not_do_is_asked_again(root: Path) -> None:
     assert front.experiments == ("lane",)
 
 
+def test_nobody_is_asked_for_an_entry_that_is_there(root: Path) -> None:
+    """That it stands there already is told before the first question."""
+    assert cli.main(["new", "lane", "--without-experiment"]) == 0
+    status, screen = typed(root, ["new", "lane"], "")
+    assert status == 1
+    assert "glossary/lane/entry.md: file-exists: stands here already" in screen
+    assert "Enter takes" not in screen
+
+
 def test_what_an_option_gives_is_not_asked(root: Path) -> None:
     """With every option nothing is asked, in a terminal too; the term is asked if it is missing."""
     words = ["--question", "Is it?", "--answer", "It is.", "--area", "A", "--applies-to", "B"]

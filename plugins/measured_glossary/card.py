@@ -11,10 +11,11 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 WIDTH, HEIGHT, MARGIN = 1200, 630, 80
 PAPER, INK, MUTED, ACCENT = "#ffffff", "#1f2430", "#566072", "#3f51b5"
+SHADES = 16  # of a letter’s edge
 # The font that Pillow brings has the signs of ASCII and these.
 _BEYOND_ASCII = frozenset("“”")
 _ALIKE = str.maketrans({"–": "-", "—": "-", "−": "-", "‘": "'", "’": "'", "×": "x", "…": "..."})
@@ -22,18 +23,43 @@ _ALIKE = str.maketrans({"–": "-", "—": "-", "−": "-", "‘": "'", "’": "
 
 def draw(*, heading: str, text: str, above: str, below: str) -> bytes:
     """Draw a card: a line above, a heading, a text of at most four lines, a line below."""
-    image = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
+    image = Image.new("L", (WIDTH, HEIGHT))  # how much of each dot is text
     pen = ImageDraw.Draw(image)
-    pen.rectangle((0, 0, 24, HEIGHT), fill=ACCENT)
-    pen.text((MARGIN, 64), _shown(above), font=_font(30), fill=MUTED)
+    pen.text((MARGIN, 64), _shown(above), font=_font(30), fill=255)
     size = next((s for s in (84, 68, 54, 42) if _fits(heading, s)), 42)
-    pen.text((MARGIN, 140), _cut(_shown(heading), size), font=_font(size), fill=INK)
+    pen.text((MARGIN, 140), _cut(_shown(heading), size), font=_font(size), fill=255)
     for row, line in enumerate(_wrapped(_shown(text), 40, 4)):
-        pen.text((MARGIN, 270 + row * 56), line, font=_font(40), fill=INK)
-    pen.text((MARGIN, 545), _cut(_shown(below), 28), font=_font(28), fill=MUTED)
+        pen.text((MARGIN, 270 + row * 56), line, font=_font(40), fill=255)
+    pen.text((MARGIN, 545), _cut(_shown(below), 28), font=_font(28), fill=255)
     packed = io.BytesIO()
-    image.quantize(32, dither=Image.Dither.NONE).save(packed, format="PNG")
+    _coloured(image).save(packed, format="PNG")
     return packed.getvalue()
+
+
+def _coloured(image: Image.Image) -> Image.Image:
+    """Give text its colours: shades from paper to ink, in the lines above and below to muted.
+
+    The palette is known beforehand: to look for the best one takes longer than all of the drawing.
+    """
+    made = image.point([value * SHADES // 256 for value in range(256)])
+    muted = [*range(SHADES, 2 * SHADES), *([0] * (256 - SHADES))]
+    for top, bottom in ((0, 130), (535, HEIGHT)):
+        made.paste(made.crop((0, top, WIDTH, bottom)).point(muted), (0, top))
+    made.paste(2 * SHADES, (0, 0, 24, HEIGHT))
+    made.putpalette(bytes(part for colour in _palette() for part in colour), "RGB")
+    return made
+
+
+@cache
+def _palette() -> tuple[tuple[int, ...], ...]:
+    paper, ink, muted, accent = (ImageColor.getrgb(name) for name in (PAPER, INK, MUTED, ACCENT))
+    return (*_shades(paper, ink), *_shades(paper, muted), accent)
+
+
+def _shades(light: tuple[int, ...], dark: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    for step in range(SHADES):
+        pairs = zip(light, dark, strict=True)
+        yield tuple(round(a + (b - a) * step / (SHADES - 1)) for a, b in pairs)
 
 
 @cache

@@ -125,6 +125,9 @@ def run_new(arguments: argparse.Namespace) -> int:
     if told := _faults(draft):
         return _misuse("\n          ".join(told))
     if asks:
+        scaffold.refuse_taken(
+            arguments.root, scaffold.new_entry(replace(draft, with_experiment=False))
+        )
         draft = _asked(draft, arguments)
     files = scaffold.new_entry(draft)
     scaffold.write_all(arguments.root, files)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -88,14 +88,19 @@ def file_of_test(draft: Draft) -> str:
     return f"tests/test_experiment_{draft.id.replace('-', '_')}.py"
 
 
-def write_all(root: Path, files: Mapping[str, str]) -> None:
-    """Write new files below `root`; if one of them exists already, none is written."""
+def refuse_taken(root: Path, files: Iterable[str]) -> None:
+    """Refuse to go on where a file of one of these names stands."""
     if taken := [name for name in sorted(files) if (root / name).exists()]:
         raise Refused(
             Problem(place=Place(name), code="file-exists", message="stands here already",
                     hint="choose another name, or remove the file first")
             for name in taken
         )  # fmt: skip
+
+
+def write_all(root: Path, files: Mapping[str, str]) -> None:
+    """Write new files below `root`; if one of them exists already, none is written."""
+    refuse_taken(root, files)
     written: list[Path] = []
     try:
         for name, text in sorted(files.items()):

@@ -12,6 +12,7 @@ citation, since a value beside a typed ratio does not keep the ratio from drifti
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -28,36 +29,54 @@ _FEW = (
     "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|sixteen|twenty|thirty(?:-two)?|"
     "forty|fifty|sixty(?:-four)?|(?:a )?hundred|(?:a )?thousand|(?:a )?million"
 )
+_HOW_MANY = rf"(?:{_NUMBER}|(?:{_FEW}))"
 _THAN = r"(?:as|more|less|fewer|the|that|what|over|its|[a-z]+er)\b"
 _RATED = r"(?:speed|throughput|bandwidth|latency|time|cost|rate|performance|work)\b"
 _SWEEPING = re.compile(
     r"(?<![A-Za-z0-9])(?:always|never|invariably|without\s+exception|at\s+no\s+time"
     r"|in\s+(?:all|every|no)\s+cases?|under\s+(?:all|any|no)\s+circumstances"
-    r"|on\s+(?:all|any|every)\s+(?:GPU|card|device)s?)(?![A-Za-z0-9])",
+    r"|on\s+(?:all|any|every)\s+(?:GPU|card|device)s?)(?![A-Za-z0-9-])",
     re.IGNORECASE,
 )
-_MULTIPLE = re.compile(
-    r"(?<![A-Za-z0-9.,])(?:"
-    rf"{_NUMBER}\s+times\b|(?:{_FEW})\s+times\s+{_THAN}|(?:twice|thrice)\s+{_THAN}|half\s+as\b"
-    rf"|{_NUMBER}x(?!\w)|{_NUMBER}\s*×(?=\s+{_THAN}|\s*(?:[^\s\w*_`(]|$))"
-    rf"|{_NUMBER}\s*(?:%|percent|per\s+cent)\s+(?:[a-z]+ly\s+)?(?:more|less|fewer|[a-z]+er)\b"
-    rf"|(?:{_NUMBER}|{_FEW})-?fold\b|factor\s+of\s+(?:[a-z]+\s+)?(?:{_NUMBER}|{_FEW})\b"
-    r"|orders?\s+of\s+magnitude|\b(?:cut|cuts|cutting)\s+(?:\S+\s+){1,4}(?:in|by)\s+half\b"
-    rf"|(?:halves|doubles|triples)\s+(?:the|its)\s+{_RATED}"
-    rf")|(?<![\w)\]*_`])(?<![\w)\]*_`]\s)×\s*{_NUMBER}|(?<=\s)×{_NUMBER}",
-    re.IGNORECASE,
+_RATIOS = (
+    rf"{_NUMBER}\s+times\b",
+    rf"{_HOW_MANY}[\s-]+times\s+{_THAN}",
+    rf"(?:twice|thrice)\s+{_THAN}",
+    r"half\s+as\b",
+    rf"{_NUMBER}x(?!\w)",
+    rf"{_NUMBER}\s+x\s+{_THAN}",
+    rf"{_NUMBER}\s*×(?=\s+{_THAN}|\s*(?:[^\s\w*_`(]|$))",
+    rf"{_NUMBER}\s*(?:%|percent|per\s+cent)\s+(?:[a-z]+ly\s+)?(?:more|less|fewer|[a-z]+er)\b",
+    rf"{_NUMBER}\s*(?:%|percent|per\s+cent)\s+(?:speed-?up|slow-?down|gain|improvement)\b",
+    rf"(?:speed-?up|slow-?down)\s+of\s+(?:[a-z]+\s+)?{_HOW_MANY}",
+    rf"{_HOW_MANY}-?fold\b",
+    rf"factor\s+of\s+(?:[a-z]+\s+)?{_HOW_MANY}\b",
+    r"orders?\s+of\s+magnitude",
+    r"(?:cut|cuts|cutting)\s+(?:\S+\s+){1,4}(?:in|by)\s+half\b",
+    rf"(?:halv|doubl|tripl)(?:e|es|ed|ing)\s+(?:the|its)\s+{_RATED}",
 )
+# '×' before a number is a ratio where nothing stands before it that it could multiply.
+_TIMES_N = rf"(?<![\w)\]*_`])(?<![\w)\]*_`]\s)×\s*{_NUMBER}|(?<=\s)×{_NUMBER}"
+_MULTIPLE = re.compile(rf"(?<![A-Za-z0-9.,])(?:{'|'.join(_RATIOS)})|{_TIMES_N}", re.IGNORECASE)
+# A word of each form above, in small letters: a sentence without one is passed over quickly.
+_MAY_BE_LOUD = re.compile(
+    r"always|never|invariably|without\s+exc|no\s+time|case|circumst|gpu|card|device|times|twice|thrice|half|\d\s*x|×|%|per"
+    r"|fold|factor|magnitude|halv|doubl|tripl|speed|slow"
+)
+_SMALL = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 # What only denies it, or says that it can be, does not say it.
 _DENIED = {
-    "always": re.compile(r"(?:\bnot|n[’']t)\s+$"),
-    "never": re.compile(r"\bm(?:ay|ight)\s+$"),
+    "always": re.compile(r"(?:\bnot|\bas|n[’']t)\s+$", re.IGNORECASE),
+    "never": re.compile(r"\bm(?:ay|ight)\s+$", re.IGNORECASE),
 }
 
 _DIGITS = re.compile(rf"(?<![\w.,])(?<![A-Za-z]-){_NUMBER}")
 _PART_OF_A_NAME = re.compile(r"(?:st|nd|rd|th|D)\b|-(?:bit|byte|way|lane|thread|warp|word)s?\b")
+# A label, and not a count: "lane 0", but not "at 64 threads 31 were wrong".
 _NAMED = re.compile(
-    r"(?<!\d\s)\b(?:compute\s+capability|CC|CUDA|Python|version|section|lesson|lane|thread|warp|cell|number"
-    rf"|row|column|line|step)s?\s+(?:{_NUMBER}(?:,|\s+and|\s+or|\s+to)\s+)*$",
+    r"(?<!\d\s)\b(?:compute\s+capability|CC|CUDA|Python|RTX|GTX|Tesla|version|section|chapter|lesson"
+    r"|figure|table|equation|lane|thread|warp|cell|number|row|column|line|step)s?"
+    rf"\s+(?:{_NUMBER}(?:,|\s+and|\s+or|\s+to|\s+of)\s+)*$",
     re.IGNORECASE,
 )
 _SELECTED = re.compile(rf"[=,\[(]\s*[\"']?({_NUMBER})[\"']?\s*(?=[\],)])")
@@ -105,18 +124,22 @@ def lint(markup: Markup, lines: Lines, backing: Backing) -> list[Problem]:
     words = _own_words(markup)
     measured = tuple(sections(markup.without("fence", "comment"), MEASURED))
     found = list(_dead_links(markup, lines, backing))
+    small = words.translate(_SMALL)
     for start, end in sentences(words):
-        behind = _behind(markup, start, end, backing)
-        if not behind.is_cited and any(a <= start < b for a, b in measured):
-            found += _typed(words, start, end, behind, lines)
-        found += _unbacked(words[:end], start, behind, lines)
+        # Few sentences say anything of the kind: of the others nothing more is asked.
+        is_loud = _MAY_BE_LOUD.search(small, start, end)
+        is_typed = any(a <= start < b for a, b in measured) and _DIGITS.search(words, start, end)
+        if is_loud or is_typed:
+            behind = _behind(markup, start, end, backing)
+            found += _typed(words, start, end, behind, lines) if is_typed else ()
+            found += _unbacked(words, start, end, behind, lines)
     return [*found, *_captions(markup, lines, measured)]
 
 
 def sweeping(sentence: str) -> str:
     """Give the first words of a text that say "always" or "N times", or nothing."""
-    found = [*_always(sentence, 0), *_MULTIPLE.finditer(sentence)]
-    return _shown(found[0].group()) if found else ""
+    found = next(_loud(sentence, 0, len(sentence)), None)
+    return _shown(found.group()) if found else ""
 
 
 # ── what a sentence says ─────────────────────────────────────────────────────────────────────
@@ -162,7 +185,7 @@ def _typed(words: str, start: int, end: int, behind: _Behind, lines: Lines) -> I
     for found in _DIGITS.finditer(words, start, end):
         named = _NAMED.search(words[start : found.start()])
         part = _PART_OF_A_NAME.match(words, found.end())
-        if not named and not part and found.group() not in behind.selected:
+        if not (behind.is_cited or named or part or found.group() in behind.selected):
             message = f"{found.group()!r} is typed, in a section that is measured"
             yield _problem(lines.at(found.start()), "typed-number", message, _INJECT)
 
@@ -177,25 +200,27 @@ def _captions(
             start, end = caption.span(1)
             is_measured = any(a <= start < b for a, b in measured)
             found = _typed(markup.text, start, end, _NOTHING, lines) if is_measured else ()
-            for problem in (*found, *_unbacked(markup.text[:end], start, _NOTHING, lines)):
+            for problem in (*found, *_unbacked(markup.text, start, end, _NOTHING, lines)):
                 yield replace(problem, hint="say it in a sentence below the block")
 
 
-def _unbacked(words: str, start: int, behind: _Behind, lines: Lines) -> Iterator[Problem]:
-    if behind.claims or behind.is_cited or words.endswith("?"):
+def _unbacked(words: str, start: int, end: int, behind: _Behind, lines: Lines) -> Iterator[Problem]:
+    if behind.claims or behind.is_cited or words[end - 1] == "?":
         return
-    found = list(_MULTIPLE.finditer(words, start))
-    found += [] if behind.values else _always(words, start)
+    found = _MULTIPLE.finditer(words, start, end) if behind.values else _loud(words, start, end)
     for each in found:
         message = f"{_shown(each.group())!r} has no claim behind it"
         yield _problem(lines.at(each.start()), "unbacked-word", message, _hint(each))
 
 
-def _always(words: str, start: int) -> Iterator[re.Match[str]]:
-    for found in _SWEEPING.finditer(words, start):
+def _loud(words: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """Give each "always" or "never" that is not denied, then each ratio."""
+    for found in _SWEEPING.finditer(words, start, end):
         denied = _DENIED.get(found.group().casefold())
-        if denied is None or not denied.search(words[: found.start()][-40:]):
+        before = words[max(start, found.start() - 20) : found.start()]
+        if denied is None or not denied.search(before):
             yield found
+    yield from _MULTIPLE.finditer(words, start, end)
 
 
 def _shown(words: str) -> str:

@@ -74,6 +74,13 @@ def offline(world: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return worlds.build_published(world, folder, offline=True)
 
 
+@pytest.fixture(scope="module")
+def flat(offline: Path) -> Iterator[str]:
+    """Serve the site without addresses of folders; give the address of its top."""
+    with served(offline) as address:
+        yield address
+
+
 # ── what a test looks at and does ────────────────────────────────────────────────────────────
 
 
@@ -456,15 +463,14 @@ def test_without_javascript_the_authors_paths_are_lists(open_page: Open, site: s
     expect(page.locator(".mg-add").get_by_role("link", name="Study paths")).to_be_visible()
 
 
-def test_a_path_is_composed_on_a_site_without_folders(open_page: Open, offline: Path) -> None:
+def test_a_path_is_composed_on_a_site_without_folders(open_page: Open, flat: str) -> None:
     """Where pages are called by their files, links lead to files, below the server's top too."""
-    with served(offline) as top:
-        page = open_page(f"{top}glossary/warp/index.html")
-        button(page, "Add to “My path”").click()
-        page.goto(f"{top}paths/index.html")
-        assert steps(page) == [WARP]
-        page.locator(".mg-steps").get_by_role("link").click()
-        page.wait_for_url(f"{top}glossary/warp/index.html")
+    page = open_page(f"{flat}glossary/warp/index.html")
+    button(page, "Add to “My path”").click()
+    page.goto(f"{flat}paths/index.html")
+    assert steps(page) == [WARP]
+    page.locator(".mg-steps").get_by_role("link").click()
+    page.wait_for_url(f"{flat}glossary/warp/index.html")
 
 
 def test_a_path_is_composed_on_a_disk(open_page: Open, offline: Path) -> None:

@@ -173,6 +173,7 @@ test("of a listing only the lines that have the word are shown, and none scrolls
 
 test("the words of a result's address are such as its page has", () => {
   assert.deepEqual(first("synctreads")[0].terms, { syncthreads: true });
+  assert.equal(first("synctrheads")[0].title, "<mark>__syncthreads</mark>()");
   assert.deepEqual(first("latencies")[0].terms, { latency: true });
 });
 

@@ -22,8 +22,8 @@
   const MOST_SHOWN = 2; // blocks of a long text, lines of a listing
   const MOST_WHOLE = 50; // pages shown with sections and marks
   const LITTLE = new Set(
-    ("a an and are as at be by can do does for from how i in is it its of on or that the this to " +
-      "what when where which who why with").split(" "),
+    "a an and are as at be by do does for from how in is it of on or the to what when why with"
+      .split(" "),
   );
 
   // ── words ────────────────────────────────────────────────────────────────────────────────────
@@ -33,7 +33,7 @@
   const NOT_TEXT = /<[^>]*>|&#?\w+;/g;
   const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/gu;
   const ASCII_HAS_PARTS = /_|[a-z][A-Z]/;
-  const HUMP = /(\p{Ll})(\p{Lu})/gu, ASCII_HUMP = /([a-z])([A-Z])/g;
+  const HUMP = /(\p{Ll})(\p{Lu})/gu;
   const FOREIGN = /[^\x00-\x7f]/;
 
   // é is e, and scripts that write no blanks are read sign by sign.
@@ -45,12 +45,11 @@
   const bare = (html) => spaced(/[<&]/.test(html) ? html.replace(NOT_TEXT, " ") : html);
 
   const unescaped = (html) =>
-    html.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&amp;/g, "&");
+    html.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
 
   // The parts of each word: atomicAdd is atomic and add, __syncthreads is syncthreads.
   function cut(text) {
-    const [chunk, hump] = FOREIGN.test(text) ? [CHUNK, HUMP] : [ASCII_CHUNK, ASCII_HUMP];
-    const chunks = text.replace(hump, "$1_$2").toLowerCase().match(chunk) ?? [];
+    const chunks = text.replace(HUMP, "$1_$2").toLowerCase().match(CHUNK) ?? [];
     return chunks.map((each) => each.split("_").filter(Boolean));
   }
 
@@ -69,13 +68,11 @@
   const parts = (text) => read(text).parts;
   const words = (text) => read(text).words;
 
-  // The same word in the singular or the plural, as far as English tells by its end.
+  // What may be the same word in the singular or the plural, as far as English tells by its end.
   function inflected(word) {
     if (word.length < 4 || /(ss|us|is)$/.test(word)) return [];
-    if (word.endsWith("ies")) return [`${word.slice(0, -3)}y`];
-    if (/(s|x|z|ch|sh)es$/.test(word)) return [word.slice(0, -2), word.slice(0, -1)];
-    if (word.endsWith("s")) return [word.slice(0, -1)];
-    return word.endsWith("y") ? [`${word.slice(0, -1)}ies`] : [];
+    const ends = [[/s$/, ""], [/es$/, ""], [/ies$/, "y"], [/y$/, "ies"]];
+    return ends.map(([end, other]) => word.replace(end, other)).filter((other) => other !== word);
   }
 
   // ── documents ────────────────────────────────────────────────────────────────────────────────
@@ -92,21 +89,18 @@
     return made;
   }
 
-  // Where the section of an entry stands: below a heading, of which only the text is known.
-  function sectionLocation({ location, question, sections }, number) {
-    const used = new Set();
-    if (question) anchor(question, used);
-    const ids = sections.map((heading) => anchor(heading, used));
-    return `${location}#${ids[number]}`;
-  }
-
   // A page, or the section of one: `page` is the page's number. An entry's sections are headings.
   const item = (doc, page, section = -1) => ({ doc, page, section });
 
   const titleOf = ({ doc, section }) => (section < 0 ? doc.title : doc.sections[section]);
 
-  const locationOf = ({ doc, section }) =>
-    section < 0 ? doc.location : sectionLocation(doc, section);
+  // An entry's section stands below a heading, of which only the text is known.
+  function locationOf({ doc: { location, question, sections }, section }) {
+    if (section < 0) return location;
+    const used = new Set();
+    const ids = [question, ...sections].map((heading) => anchor(heading, used));
+    return `${location}#${ids[section + 1]}`;
+  }
 
   // Every page and section, each page before its sections.
   function itemsOf(docs) {
@@ -123,15 +117,15 @@
 
   // ── the index ────────────────────────────────────────────────────────────────────────────────
 
-  // For each word the items that have it, as numbers: that of the item, and in the last four bits the
-  // best place that the word has there.
+  // For each word the items that have it, as numbers: that of the item, and in the last four bits
+  // the best place that the word has there.
   class Index {
     constructor(docs) {
       this.items = itemsOf(docs);
       this.found = new Map();
       this.heads = new Map();
       this.items.forEach((each, number) => this.add(each, number));
-      this.sorted = [...this.found.keys()].sort();
+      this.words = [...this.found.keys()];
     }
 
     add(each, number) {
@@ -181,44 +175,27 @@
       else list[last] |= place & WHOLE;
     }
 
-    from(word) {
-      let low = 0, high = this.sorted.length;
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (this.sorted[middle] < word) low = middle + 1;
-        else high = middle;
-      }
-      return low;
-    }
-
-    *beginning(word) {
-      for (let i = this.from(word); this.sorted[i]?.startsWith(word); i++) yield this.sorted[i];
+    beginning(word) {
+      return this.words.filter((other) => other.startsWith(word));
     }
 
     // What was typed, as the index has it: the word, its other number, words that begin so.
     like(word, isOpen) {
-      const found = this.found.has(word) ? [[word, SAME]] : [];
-      for (const other of inflected(word)) {
-        if (this.found.has(other)) found.push([other, INFLECTED]);
-      }
-      if (!isOpen) return found;
-      for (const longer of this.beginning(word)) {
-        if (longer !== word) found.push([longer, (BEGUN * word.length) / longer.length]);
-      }
-      return found;
+      const others = inflected(word).map((other) => [other, INFLECTED]);
+      const known = [[word, SAME], ...others].filter(([each]) => this.found.has(each));
+      const longer = isOpen ? this.beginning(word).filter((each) => each !== word) : [];
+      return [...known, ...longer.map((each) => [each, (BEGUN * word.length) / each.length])];
     }
 
-    // Words that differ by a slip or two; the first letter is taken to be right.
+    // Words that differ by a slip or two, nearest first; the first letter is taken to be right.
     near(word, isLast) {
       const allowed = word.length < 4 ? 0 : word.length < 8 ? 1 : 2;
       const isNear = (other) =>
         Math.abs(other.length - word.length) <= allowed && slips(word, other) <= allowed;
-      const found = [];
-      for (const other of allowed ? this.beginning(word[0]) : []) {
-        const begun = isLast ? other.slice(0, word.length) : other;
-        if (isNear(other) || isNear(begun)) found.push([other, MISTYPED]);
-      }
-      return found;
+      return this.beginning(allowed ? word[0] : word)
+        .filter((other) => isNear(other) || (isLast && isNear(other.slice(0, word.length))))
+        .sort((a, b) => slips(word, a) - slips(word, b))
+        .map((other) => [other, MISTYPED]);
     }
   }
 
@@ -241,8 +218,8 @@
 
   // The words that count: little words do where there are no others.
   function asked(all) {
-    const telling = all.filter((word) => !LITTLE.has(word)).slice(0, MOST_WORDS);
-    return telling.length ? telling : all.slice(0, MOST_WORDS);
+    const telling = all.filter((word) => !LITTLE.has(word));
+    return (telling.length ? telling : all).slice(0, MOST_WORDS);
   }
 
   // What a query wants: each word as the index has it, and neighbours written as one.
@@ -306,12 +283,9 @@
     const pages = new Map();
     for (const [number, row] of worths) {
       const { page } = items[number];
-      const known = pages.get(page);
-      if (!known) pages.set(page, { page, row: [...row], numbers: [number] });
-      else {
-        known.numbers.push(number);
-        row.forEach((worth, i) => { known.row[i] = Math.max(known.row[i], worth); });
-      }
+      const known = pages.get(page) ?? { page, row, numbers: [] };
+      known.numbers.push(number);
+      pages.set(page, { ...known, row: known.row.map((worth, i) => Math.max(worth, row[i])) });
     }
     return [...pages.values()];
   }
@@ -332,12 +306,13 @@
   // What is marked: what was typed where words begin so, its other number, or what was meant.
   function marksOf({ typed, wishes }) {
     return wishes.flatMap(({ first, last, isOpen, found }) => {
-      if (!found.length) return [];
       const word = typed.slice(first, last + 1).join("");
-      const others = inflected(word).filter((other) => found.some(([each]) => each === other));
-      const isBegun = found.some(([each]) => each.startsWith(word));
-      const all = [...others, ...(isBegun ? [word] : [])].sort((a, b) => a.length - b.length);
-      return [{ first, last, isOpen, word: all[0] ?? found[0][0] }];
+      const known = found.map(([each]) => each);
+      const others = inflected(word).filter((other) => known.includes(other));
+      const begun = known.some((each) => each.startsWith(word)) ? [word] : [];
+      const shortest = [...others, ...begun].sort((a, b) => a.length - b.length).slice(0, 1);
+      const meant = shortest.length ? shortest : known;
+      return meant.map((each) => ({ first, last, isOpen, word: each }));
     });
   }
 
@@ -438,16 +413,12 @@
 
   let index = null;
 
-  function answer({ type, data }) {
+  addEventListener("message", ({ data: { type, data } }) => {
     if (type === SETUP) {
       index = new Index(data.docs);
-      return { type: READY };
+      postMessage({ type: READY });
+    } else if (type === QUERY && index) {
+      postMessage({ type: RESULT, data: search(index, data) });
     }
-    return type === QUERY && index ? { type: RESULT, data: search(index, data) } : null;
-  }
-
-  addEventListener("message", ({ data }) => {
-    const reply = answer(data);
-    if (reply) postMessage(reply);
   });
 })();

@@ -1,0 +1,88 @@
+"""The page on speed says what was measured, and nothing that was not."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def report() -> ModuleType:
+    """Give the program that writes the page; `benchmarks/` is no package."""
+    spec = importlib.util.spec_from_file_location(
+        "benchmark_report", ROOT / "benchmarks" / "report.py"
+    )
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where a dataclass looks for its module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def results() -> dict[str, Any]:
+    """Give the committed results."""
+    found = json.loads((ROOT / "benchmarks" / "results.json").read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def row(name: str, size: int, kind: str, wall_s: float, turn: int = 0) -> dict[str, Any]:
+    """Give a row of results."""
+    cost = {"wall_s": wall_s, "cpu_s": wall_s, "largest_mb": 90.0, "sum_mb": 100.0}
+    return {"row": "build", "name": name, "size": size, "kind": kind, "round": turn, **cost}
+
+
+def aim(report: ModuleType, results: dict[str, Any], what: str) -> tuple[str, ...]:
+    """Give the line of one aim."""
+    (found,) = (each for each in report.aims(report.Measured(results)) if each.what == what)
+    line: tuple[str, ...] = found.line()
+    return line
+
+
+def test_the_page_is_what_the_results_say(report: ModuleType, results: dict[str, Any]) -> None:
+    """Page and results are committed together: `python benchmarks/report.py` writes the page."""
+    assert (ROOT / "docs" / "speed.md").read_text(encoding="utf-8") == report.page(results)
+
+
+def test_a_ratio_is_taken_round_by_round(report: ModuleType, results: dict[str, Any]) -> None:
+    """A round in which the machine was busy slows both, and tells nothing of either."""
+    rows = [row("ours", 1000, "cold", 4.0), row("material", 1000, "cold", 10.0)]
+    rows += [row("ours", 1000, "cold", 40.0, 1), row("material", 1000, "cold", 100.0, 1)]
+    told = aim(report, {**results, "rows": rows}, "cold / Material with areas in the nav, 1,000")
+    assert told[1:] == ("≤ 0.45", "0.40", "yes")
+
+
+def test_an_aim_that_is_missed_is_said_to_be(report: ModuleType, results: dict[str, Any]) -> None:
+    """A figure above its bound is marked, and one that is not there is no success."""
+    rows = [row("ours", 1000, "cold", 9.0), row("ours", 5000, "cold", 90.0)]
+    given = {**results, "rows": rows}
+    growth = aim(report, given, "growth from 1,000 to 5,000, cold: exponent")
+    assert growth[2:] == ("1.43", "**no**")
+    nothing = aim(report, given, "cold / Zensical cold, 1,000")
+    assert nothing[2:] == ("not measured", "–")
+
+
+def test_what_was_not_run_is_named(report: ModuleType, results: dict[str, Any]) -> None:
+    """A reader sees which sizes and generators the figures leave open."""
+    given = {**results, "not_run": ["hugo is not installed (apt-get install hugo)"], "rows": []}
+    page = report.page(given)
+    assert "- hugo is not installed (apt-get install hugo)\n" in page
+    assert "*Not measured.*" in page
+
+
+def test_the_machine_is_a_class_and_no_name(results: dict[str, Any]) -> None:
+    """Results say what kind of machine it was, and nothing that tells which."""
+    assert results["machine"].keys() == {"processor", "cores", "memory_gib", "system"}
+    text = json.dumps(results)
+    assert not re.search(r"/(?:home|root|tmp|Users)/|@", text)
