@@ -6,7 +6,7 @@ leaves of the site's folder. Must not know entries or verdicts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -67,6 +67,14 @@ class Printing:
             if each.is_documentation_page() and each.inclusion is InclusionLevel.NOT_IN_NAV
         }
 
+    def listed(self, others: Iterable[File]) -> list[File]:
+        """Give these pages and the public ones that are printed here, in the order of all files."""
+        if self.press is None:
+            return list(others)
+        printed = (each for each in self.pages if each.output.is_public)
+        known = {each.src_uri for each in (*others, *printed)}
+        return [each for each in self.press.files if each.src_uri in known]
+
     def check_links(self, config: MkDocsConfig) -> None:
         """Let MkDocs say which links of these pages lead to no anchor."""
         for file in self.pages if self.press else ():
@@ -100,13 +108,12 @@ def printing(
     """
     if why := tuple(in_the_way(config, per_page)):
         return Printing(files=tuple(_generated(config, each) for each in outputs), why_not=why)
-    made = (
-        kept(config, each)
-        if search.covers(each.uri) or not each.is_page
-        else _generated(config, each)
-        for each in outputs
-    )
-    return Printing(files=tuple(made))
+    return Printing(files=tuple(_file(config, output) for output in outputs))
+
+
+def _file(config: MkDocsConfig, output: Output) -> File:
+    is_read_elsewhere = output.is_page and not search.covers(output.uri)
+    return _generated(config, output) if is_read_elsewhere else kept(config, output)
 
 
 def _generated(config: MkDocsConfig, output: Output) -> File:
