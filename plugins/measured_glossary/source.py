@@ -97,7 +97,16 @@ def read_bytes(root: Path, file: str, *, limit: int = MAX_FILE_BYTES) -> Checked
     if problem := path_problem(file):
         return Checked(value=None, problems=(problem,))
     try:
-        return _read_regular(_without_links(root, file), file, limit)
+        path = _without_links(root, file)
+    except OSError as error:
+        return _refuse(file, "unreadable-file", f"cannot be read: {error.strerror}")
+    return read_here(str(path), file, limit=limit)
+
+
+def read_here(path: str, file: str, *, limit: int = MAX_FILE_BYTES) -> Checked[bytes]:
+    """Read a regular file whose folder is known to be no link; `file` is its name in messages."""
+    try:
+        return _read_regular(path, file, limit)
     except FileNotFoundError:
         return _refuse(file, "missing-file", "there is no such file")
     except OSError as error:
@@ -150,7 +159,7 @@ def _without_links(root: Path, file: str) -> Path:
     return path
 
 
-def _read_regular(path: Path, file: str, limit: int) -> Checked[bytes]:
+def _read_regular(path: str, file: str, limit: int) -> Checked[bytes]:
     # O_NONBLOCK: opening a pipe must not wait for a writer. Windows has neither flag.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as stream:
@@ -202,7 +211,7 @@ def parse_yaml(source: Source, text: str | None = None, *, first_line: int = 1) 
         mark = getattr(bad_syntax, "problem_mark", None)
         message = getattr(bad_syntax, "problem", None) or str(bad_syntax)
         code, hint = "yaml-syntax", _QUOTE_IT
-        if mark and "\t" in text.split("\n")[mark.line : mark.line + 1][0][: mark.column + 1]:
+        if mark and "\t" in "".join(text.split("\n")[mark.line :][:1])[: mark.column + 1]:
             message, hint = "a tab stands where YAML takes blanks only", "indent with blanks"
     line, column = _inside(text, mark) if mark else (0, 0)
     place = Place(source.file, line + first_line, column + 1)

@@ -6,6 +6,7 @@ it is no plain file. Must not know what a statement says.
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from measured_glossary.problem import Checked, Place, Problem
-from measured_glossary.source import read_bytes
+from measured_glossary.source import read_here
 
 ENTRIES = "glossary"
 SIGNATURES = "signatures"
@@ -73,24 +74,25 @@ class _Walk:
     def files(self, folder: str, depth_left: int) -> Iterator[tuple[str, bytes]]:
         if not self._is_folder(folder, depth_left):
             return
-        children = sorted(child.name for child in (self.root / folder).iterdir())
-        self._fold(folder, children)
-        for name in children:
-            path = f"{folder}/{name}"
-            if problem := name_problem(name, Place(_printable(path))):
+        with os.scandir(self.root / folder) as found:
+            children = sorted(found, key=lambda child: child.name)
+        self._fold(folder, [child.name for child in children])
+        for child in children:
+            path = f"{folder}/{child.name}"
+            if problem := name_problem(child.name, Place(_printable(path))):
                 self.problems.append(problem)
-            elif stat.S_ISDIR((self.root / path).lstat().st_mode):
+            elif child.is_dir(follow_symlinks=False):
                 yield from self.files(path, depth_left - 1)
             else:
-                yield from self._file(path)
+                yield from self._file(path, child)
 
     def _is_folder(self, folder: str, depth_left: int) -> bool:
         """A link to a folder, or below one, is refused: the bytes would be another place's."""
-        path = self.root
+        path = str(self.root)
         for part in folder.split("/"):
-            path = path / part
-            if path.is_symlink() or not path.is_dir():
-                self._add(folder, "not-a-folder", f"{path.name} is not a folder of the project")
+            path = f"{path}/{part}"
+            if os.path.islink(path) or not os.path.isdir(path):  # noqa: PTH112, PTH114 - in a loop
+                self._add(folder, "not-a-folder", f"{part} is not a folder of the project")
                 return False
         if not depth_left:
             self._add(folder, "too-deep", f"folders are nested deeper than {MAX_DEPTH} levels")
@@ -109,18 +111,21 @@ class _Walk:
                     said = f"the folder is called {SIGNATURES!r}, in small letters"
                     self._add(f"{folder}/{name}", "same-name", said, "rename it")
 
-    def _file(self, path: str) -> Iterator[tuple[str, bytes]]:
+    def _file(self, path: str, child: os.DirEntry[str]) -> Iterator[tuple[str, bytes]]:
         self.count += 1
         if self.count == MAX_FILES + 1:
             self._add(path, "too-many-files", f"there are more than {MAX_FILES} files")
         if self.count > MAX_FILES:
             return
-        status = (self.root / path).lstat()
+        if child.is_symlink():
+            self._add(path, "unreadable-file", f"cannot be read: {path} is a symbolic link")
+            return
+        status = os.lstat(child.path)  # what a folder lists has no number of names on Windows
         if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
             said = f"is one of {status.st_nlink} names of the same file"
             self._add(path, "hard-link", said, "copy the file in place of the link")
             return
-        read = read_bytes(self.root, path)
+        read = read_here(child.path, path)
         self.problems += read.problems
         if read.value is not None:
             yield path, read.value

@@ -13,6 +13,7 @@ import datetime
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -99,6 +100,7 @@ def subjects(files: Mapping[str, bytes]) -> tuple[Subject, ...]:
     )
 
 
+@lru_cache(maxsize=64)  # of an entry's files, asked for by each statement about them
 def manifest_of(listed: tuple[Subject, ...]) -> str:
     """Give the manifest digest: the SHA-256 of the canonical list of subjects."""
     return hashlib.sha256(canonical_json(_descriptors(listed))).hexdigest()
