@@ -11,6 +11,9 @@ BIN := .venv/bin
 STAMPS := .venv/stamps
 PIP_INSTALL = $(BIN)/python -m pip install --quiet --editable
 
+# Where this is set, each process of ours would compile all of the package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Material prints its end of life at each build; docs/decisions/0001-engine-and-adapter.md has our answer.
 export NO_MKDOCS_2_WARNING := 1
 

@@ -35,6 +35,11 @@ class CommandError(Exception):
     """A command that did not end well, and the end of what it said."""
 
 
+def as_users_have_it() -> dict[str, str]:
+    """Give the environment without what makes every start of Python compile all modules anew."""
+    return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+
+
 def run(command: Sequence[str], folder: Path, extra: Mapping[str, str]) -> Cost:
     """Run a command to its end."""
     log = folder / ".benchmark.log"
@@ -45,7 +50,7 @@ def run(command: Sequence[str], folder: Path, extra: Mapping[str, str]) -> Cost:
             cwd=folder,
             stdout=said,
             stderr=said,
-            env={**os.environ, **extra},
+            env={**as_users_have_it(), **extra},
             start_new_session=True,
         )
         watch = _Watch(process.pid)
