@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from measured_glossary.cli import main
 from mkdocs_world import mkdocs
 from site_world import ENTRY, Site, new_site
 from test_sites import laid_out, read_case
@@ -244,3 +245,15 @@ def test_a_site_without_a_published_entry_is_kept_too(tmp_path: Path, lab_cache:
     site = new_site(tmp_path / "empty", lab_cache)
     assert mkdocs(site).status == 0
     assert "0 files written" in mkdocs(site).output
+
+
+def test_the_commands_keep_too_and_can_be_told_not_to(made: Site, tmp_path: Path) -> None:
+    """`glossary status` leaves what it parsed for the next command, unless it is told not to."""
+    kept = tmp_path / "project" / ".cache" / "measured-glossary" / "memo.sqlite"
+    shutil.copytree(made.root, tmp_path / "project")
+    site = Site(root=tmp_path / "project", cache=made.cache)
+    forget(site)
+    assert main(["status", "--no-cache", "--root", str(site.root)]) == 0
+    assert not kept.exists()
+    assert main(["status", "--root", str(site.root)]) == 0
+    assert kept.exists()

@@ -33,7 +33,7 @@ from measured_glossary import (
     website,
 )
 from measured_glossary.entry import json_schema
-from measured_glossary.lab.study import Measure, measure
+from measured_glossary.lab.study import measure
 from measured_glossary.problem import Format, Problem, Refused, render
 from measured_glossary.progress import Progress
 from measured_glossary.project import read_project
@@ -95,6 +95,7 @@ def parser() -> argparse.ArgumentParser:
 def _add_writing(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     made = add_command(commands, "check", run_check, "check every entry, kernel, record and claim")
     made.add_argument("entry", nargs="*", help="only these entries")
+    add_no_cache(made)
     made.add_argument("--format", choices=("text", "github", "json"), default="text")
     made = add_command(commands, "explain", run_explain, "explain a problem's code")
     made.add_argument("code", nargs="?", help="without one, the codes are listed")
@@ -104,6 +105,7 @@ def _add_writing(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         commands, "preview", run_preview, "build the site with drafts, into preview/"
     )
     made.add_argument("--open", action="store_true", help="open it in the browser")
+    add_no_cache(made)
 
 
 def _add_measuring(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -113,6 +115,7 @@ def _add_measuring(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     cli_machines.extend_measure(made)
     made = add_command(commands, "status", run_status, "what each entry is and what it needs")
     made.add_argument("--json", action="store_true", help="for programs")
+    add_no_cache(made)
 
 
 def _add_publishing(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -120,6 +123,12 @@ def _add_publishing(commands: argparse._SubParsersAction[argparse.ArgumentParser
         commands, "export", run_export, "write the site as Markdown, for Zensical and others"
     )
     made.add_argument("folder", help="a new or empty folder").complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+    add_no_cache(made)
+
+
+def add_no_cache(made: argparse.ArgumentParser) -> None:
+    """Let a command do everything anew; signatures are verified anew in any case."""
+    made.add_argument("--no-cache", action="store_true", help="parse and render everything anew")
 
 
 def add_command(
@@ -149,7 +158,7 @@ def positive(text: str) -> int:
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Check everything that can be checked here; drafts are no fault."""
-    glossary = _glossary(arguments.root, "recorded", only=arguments.entry)
+    glossary = _glossary(arguments, only=arguments.entry)
     known = [entry.id for entry in glossary.entries]
     wanted = set(arguments.entry or known)
     if unknown := sorted(wanted - set(known)):
@@ -201,7 +210,8 @@ def run_preview(arguments: argparse.Namespace) -> int:
     """Build the whole site with its drafts, marked as drafts, into `preview/`."""
     from measured_glossary import preview  # imports MkDocs, which no other command needs
 
-    index = preview.build(arguments.root.resolve(), partial(print, file=sys.stderr))
+    tell = partial(print, file=sys.stderr)
+    index = preview.build(arguments.root.resolve(), tell, use_cache=not arguments.no_cache)
     print(f"built {index}")
     if arguments.open:
         webbrowser.open(index.as_uri())
@@ -240,7 +250,7 @@ def run_measure(arguments: argparse.Namespace) -> int:
 
 def run_status(arguments: argparse.Namespace) -> int:
     """Print each entry's verdict, what is missing and the next command."""
-    glossary = _glossary(arguments.root, "recorded")
+    glossary = _glossary(arguments)
     print(status.as_json(glossary) if arguments.json else status.as_text(glossary))
     return 0
 
@@ -250,7 +260,7 @@ def run_export(arguments: argparse.Namespace) -> int:
     root: Path = arguments.root
     title = getattr(read_project(root).value, "title", "")
     settings = export.read_settings(root, title, os.environ)
-    glossary = _glossary(root, "recorded", docs=settings.docs_dir)
+    glossary = _glossary(arguments, docs=settings.docs_dir)
     pipeline.refuse_wrong_evidence(glossary)
     if faults := website.reference_faults(glossary, root / settings.docs_dir):
         raise Refused(faults)
@@ -265,11 +275,18 @@ def run_export(arguments: argparse.Namespace) -> int:
 
 
 def _glossary(
-    root: Path, how: Measure, docs: str = "docs", only: Sequence[str] = ()
+    arguments: argparse.Namespace, docs: str = "docs", only: Sequence[str] = ()
 ) -> pipeline.Glossary:
-    settings = pipeline.settings_for(root, how, os.environ, Progress(sys.stderr))
-    settings = replace(settings, docs=docs, only=frozenset(only))
-    return pipeline.build(root, settings, datetime.datetime.now(datetime.UTC).date())
+    root, today = arguments.root, datetime.datetime.now(datetime.UTC).date()
+    found = pipeline.settings_for(
+        root,
+        "recorded",
+        os.environ,
+        Progress(sys.stderr),
+        today=None if arguments.no_cache else today,
+    )
+    settings = replace(found, docs=docs, only=frozenset(only))
+    return pipeline.build(root, settings, today)
 
 
 def _misuse(message: str) -> int:

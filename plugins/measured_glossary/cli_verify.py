@@ -58,7 +58,8 @@ def today() -> datetime.date:
 def build(arguments: argparse.Namespace) -> Glossary:
     """Judge the project's entries, by the registry the arguments name."""
     root: Path = arguments.root
-    settings = pipeline.settings_for(root, "recorded", os.environ, Progress(sys.stderr))
+    progress = Progress(sys.stderr)
+    settings = pipeline.settings_for(root, "recorded", os.environ, progress, today=today())
     ref = getattr(arguments, "registry_from", "")
     if ref:
         source = registry_of(root, ref)

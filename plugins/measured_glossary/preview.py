@@ -27,7 +27,9 @@ def _tell_nobody(line: str) -> None:
     """Keep a line to oneself."""
 
 
-def build(root: Path, tell: Callable[[str], object] = _tell_nobody) -> Path:
+def build(
+    root: Path, tell: Callable[[str], object] = _tell_nobody, *, use_cache: bool = True
+) -> Path:
     """Build the preview and give its `index.html`; `tell` says how far the work is."""
     if not (root / CONFIG).is_file():
         raise Refused([_problem("missing-file", "there is no such file", _START)])
@@ -35,15 +37,19 @@ def build(root: Path, tell: Callable[[str], object] = _tell_nobody) -> Path:
         try:
             # Opened from the disk, an address that ends in a folder is no page.
             site_dir = str(root / FOLDER)
-            _build(load_config(str(root / CONFIG), site_dir=site_dir, use_directory_urls=False))
+            config = load_config(str(root / CONFIG), site_dir=site_dir, use_directory_urls=False)
+            _build(config, use_cache=use_cache)
         except MkDocsException as error:
             raise Refused(_reasons(error, told)) from None
     return root / FOLDER / "index.html"
 
 
-def _build(config: MkDocsConfig) -> None:
-    if not any(isinstance(plugin, MeasuredGlossary) for plugin in config.plugins.values()):
+def _build(config: MkDocsConfig, *, use_cache: bool) -> None:
+    ours = [each for each in config.plugins.values() if isinstance(each, MeasuredGlossary)]
+    if not ours:
         raise Refused([_problem("no-plugin", "measured-glossary is not among its plugins", _ADD)])
+    for plugin in ours:
+        plugin.config.cache = plugin.config.cache and use_cache
     for name, plugin in config.plugins.items():
         if name.rpartition("/")[2] == "offline":  # Material's: search from the disk
             plugin.config["enabled"] = True
