@@ -67,8 +67,15 @@ class Memo:
     ) -> None:
         self.jobs, self.day, self.max_bytes = jobs, day, max_bytes
         self.file = folder / FILE if folder else None
-        self.hits = self.misses = 0
-        self._db = _opened(self.file)
+        self.misses = 0
+        self._connection: sqlite3.Connection | None = None
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        """The file, opened when it is first asked for."""
+        if self._connection is None:
+            self._connection = _opened(self.file)
+        return self._connection
 
     def values(self, keys: Sequence[bytes], compute: Callable[[int], T]) -> list[T]:
         """Give the value of each key; `compute` is asked for the index of one that has none.
@@ -105,9 +112,11 @@ class Memo:
 
     def close(self) -> None:
         """Drop what is too much, oldest first, and let go of the file."""
+        if self._connection is None:
+            return
         with suppress(sqlite3.Error):
             self._shrink()
-            self._db.close()
+            self._connection.close()
 
     # What was written where: `tree` asks, so that an unchanged file is not touched.
 
