@@ -14,3 +14,12 @@ new MutationObserver(() => {
     box.setAttribute("aria-label", "Table");
   }
 }).observe(document.documentElement, { childList: true, subtree: true });
+
+// Material lets wide code take the focus too, but only once it has measured each block, which may be
+// long after the page can be read.
+document.addEventListener("DOMContentLoaded", () => {
+  const blocks = [...document.querySelectorAll("pre > code")];
+  for (const block of blocks.filter((code) => code.scrollWidth > code.clientWidth)) {
+    block.tabIndex = 0;
+  }
+});

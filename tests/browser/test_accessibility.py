@@ -18,6 +18,7 @@ PAGES = (
     "glossary/syncthreads/",
     "experiments/day14-syncthreads/",
     "lessons/31-synchronizing-threads/",
+    "speed.html",
 )
 
 pytestmark = pytest.mark.skipif(
