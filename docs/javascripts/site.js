@@ -15,11 +15,15 @@ new MutationObserver(() => {
   }
 }).observe(document.documentElement, { childList: true, subtree: true });
 
-// Material lets wide code take the focus too, but only once it has measured each block, which may be
-// long after the page can be read.
+// Material lets wide code take the focus too, but not where there is no mouse; a touch screen has a
+// keyboard as well.
 document.addEventListener("DOMContentLoaded", () => {
-  const blocks = [...document.querySelectorAll("pre > code")];
-  for (const block of blocks.filter((code) => code.scrollWidth > code.clientWidth)) {
-    block.tabIndex = 0;
+  const reach = (code) => {
+    if (!code.hasAttribute("tabindex") && code.scrollWidth > code.clientWidth) code.tabIndex = 0;
+  };
+  const taken = new MutationObserver((changes) => changes.forEach(({ target }) => reach(target)));
+  for (const code of document.querySelectorAll("pre > code")) {
+    reach(code);
+    taken.observe(code, { attributeFilter: ["tabindex"] });
   }
 });
