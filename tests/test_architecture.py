@@ -18,10 +18,8 @@ PACKAGE = ROOT / "plugins" / "measured_glossary"
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"problem", "explain", "markup", "progress", "trace", "address", "card", "bundle"}),
     frozenset({"automaton", "memo", "stage"}),
-    frozenset(
-        {"source", "attachment", "scan", "audit", "chart", "diagram", "scaffold", "graph", "tree"}
-    ),
-    frozenset({"body", "sentence", "project", "terms", "zensical"}),
+    frozenset({"source", "attachment", "scan", "chart", "diagram", "scaffold", "graph", "tree"}),
+    frozenset({"audit", "body", "sentence", "project", "terms", "zensical"}),
     frozenset({"prose"}),
     frozenset({"wording"}),
     frozenset({"entry", "markdown"}),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
+from measured_glossary import catalogue
 from measured_glossary.audit import audit
 from measured_glossary.expectation import expectation
+from measured_glossary.terms import link
 from mkdocs_world import mkdocs
 from site_world import Site, new_site
 
@@ -45,3 +48,16 @@ def test_a_page_without_a_record_is_built_and_says_so(tmp_path: Path, lab_cache:
     text = (built.folder / PAGE).read_text("utf-8")
     assert "[a value that could not be found]" in text
     assert "No measurement yet" in text or "not measured" in text.casefold()
+
+
+def test_a_tooltip_has_the_question_that_its_answer_needs(tmp_path: Path, lab_cache: Path) -> None:
+    """A linked term whose answer begins with 'Yes' tells what was asked."""
+    text = (CASE / "glossary/warp/entry.md").read_text("utf-8")
+    site = laid_out(tmp_path / "site", lab_cache)
+    site.write(
+        "glossary/warp/entry.md", re.sub("(?m)^answer: .*", "answer: Yes, if it must.", text)
+    )
+    known = catalogue.terms(site.build(), drafts=True)
+    question = re.findall("(?m)^question: (.*)", text)[0]
+    linked = link("It has a warp.", known, page="lessons/first.md", own="")
+    assert f'(../glossary/warp/index.md "{question} Yes, if it must.")' in linked

@@ -109,6 +109,20 @@ def test_every_option_is_read() -> None:
     assert entry.front.misconceptions[0].claim == "a warp is 16 wide"
 
 
+@pytest.mark.parametrize(
+    ("answer", "alone"),
+    [
+        ("Yes, if it must.", "What is a warp? Yes, if it must."),
+        ("No: it is 32 threads.", "What is a warp? No: it is 32 threads."),
+        ("Nothing waits there.", "Nothing waits there."),
+    ],
+)
+def test_yes_and_no_bring_their_question(answer: str, alone: str) -> None:
+    """Where an answer stands without its question, one that needs the question has it."""
+    entry = read(FRONT.replace("It is a group of threads.", f'"{answer}"'))
+    assert entry.front.answer_alone() == alone
+
+
 def test_an_unchecked_source_says_so() -> None:
     """A source whose own text nobody has seen is cited without quotes."""
     front = FRONT.replace(

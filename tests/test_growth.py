@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -23,6 +23,7 @@ from measured_glossary.pipeline import Glossary
 from measured_glossary.terms import link
 from site_world import TODAY, Site, new_site
 
+T = TypeVar("T")
 SMALL, MIDDLE, LARGE = 16, 32, 64
 # What one more entry may cost at the large end, in terms of one more at the small end.
 LENIENCE = 1.001
@@ -50,7 +51,7 @@ It is like matter {third:03} in all but its number.
 """
 
 
-def steps_of(act: Callable[[Glossary], object], glossary: Glossary) -> int:
+def steps_of(act: Callable[[T], object], glossary: T) -> int:
     """Count the instructions that a call takes in our code and our templates.
 
     Python's own are left out: its library keeps what it was asked last, and so is not even.

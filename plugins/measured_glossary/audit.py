@@ -10,19 +10,35 @@ verdict, and nothing that can be recognised of any other entry occurs in any fil
 from __future__ import annotations
 
 import hashlib
+import html
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 
+from measured_glossary.memo import side_by_side
 from measured_glossary.problem import Place, Problem
-from measured_glossary.trace import BINARY_SUFFIXES, Opaque, hits, look_for, texts, traces
+from measured_glossary.scan import scan
+from measured_glossary.trace import (
+    BINARY_SUFFIXES,
+    Opaque,
+    hits,
+    literals,
+    look_for,
+    spotted,
+    texts,
+    traces,
+    unpacked,
+)
 
+Progress = Callable[[str, int, int], None]
+TASK = "files audited"
 ENTRIES, RECORDS = "glossary", "measurements/"
 PAGES = frozenset({".html", ".htm", ".md"})
 BYLINE_CLASS = "mg-byline"
+MIN_TRACE_IN_BINARY = 8
 _FRONT_LINE = re.compile(r'^(glossary-[a-z]+): *"?([^"\n]*)"?$', re.MULTILINE)
 
 
@@ -48,50 +64,72 @@ class Expectation:
     known: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def audit(site: Path, expected: Expectation) -> tuple[Problem, ...]:
-    """Audit a built tree; an empty answer means that it may be deployed."""
+def _silent(task: str, done: int, total: int) -> None:
+    """Show nothing."""
+
+
+def audit(
+    site: Path, expected: Expectation, *, jobs: int = 1, progress: Progress = _silent
+) -> tuple[Problem, ...]:
+    """Audit a built tree, `jobs` files at once; an empty answer means that it may be deployed."""
     if not site.is_dir() or not any(site.iterdir()):
         return (_problem("", "audit-no-site", "is no folder with a built site in it"),)
     search = _Search(expected)
-    found: list[Problem] = []
+    paths, found = _files(site)
+
+    def look(number: int) -> _Looked:
+        name = paths[number].relative_to(site).as_posix()
+        return _look(name, paths[number].read_bytes(), expected, search)
+
     seen: set[str] = set()
-    for path, problem in _files(site):
-        if problem or path is None:
-            found += [problem] if problem else []
-            continue
-        name = path.relative_to(site).as_posix()
-        raw = path.read_bytes()
-        found += _page_problems(name, raw, expected, seen)
-        found += search.problems(name, raw)
-    missing = expected.public.keys() - seen
-    found += [_missing_page(entry) for entry in missing]
+    for done, looked in enumerate(side_by_side(look, range(len(paths)), jobs), 1):
+        found += looked.problems
+        seen |= {looked.entry}
+        progress(TASK, done, len(paths))
+    found += [_missing_page(entry) for entry in expected.public.keys() - seen]
     return tuple(sorted(set(found)))
 
 
-def _files(site: Path) -> Iterator[tuple[Path | None, Problem | None]]:
+def _files(site: Path) -> tuple[list[Path], list[Problem]]:
+    """Give the plain files of a tree, and what is wrong with the others."""
+    files: list[Path] = []
+    found: list[Problem] = []
     for folder, folders, names in os.walk(site):
         folders.sort()
-        for name in sorted([*names, *folders]):
-            path = Path(folder) / name
+        for path in (Path(folder, name) for name in sorted([*names, *folders])):
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
                 place = path.relative_to(site).as_posix()
-                yield None, _problem(place, "audit-link", "is a link, or no plain file")
+                found.append(_problem(place, "audit-link", "is a link, or no plain file"))
             elif path.is_file():
-                yield path, None
+                files.append(path)
+    return files, found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Looked:
+    """What a file was found to be: faulty or not, and the page of which entry, if of any."""
+
+    problems: tuple[Problem, ...]
+    entry: str
+
+
+def _look(name: str, raw: bytes, expected: Expectation, search: _Search) -> _Looked:
+    entry = _entry_of(name) or ""
+    is_page = PurePosixPath(name).suffix.lower() in PAGES and _is_main_page(name)
+    found = (*_page_problems(name, raw, expected), *search.problems(name, raw))
+    return _Looked(problems=found, entry=entry if is_page and entry in expected.public else "")
 
 
 # ── pages ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _page_problems(
-    name: str, raw: bytes, expected: Expectation, seen: set[str]
-) -> Iterator[Problem]:
+def _page_problems(name: str, raw: bytes, expected: Expectation) -> Iterator[Problem]:
     suffix = PurePosixPath(name).suffix.lower()
-    head = _Head(raw.decode("utf-8", "replace"), suffix) if suffix in PAGES else None
+    head = _head_of(raw.decode("utf-8", "replace"), suffix) if suffix in PAGES else None
     if head and "glossary-preview" in head.values:
         yield _problem(name, "audit-preview", "is a page of a preview, which shows drafts")
     if entry := _entry_of(name):
-        yield from _entry_problems(name, entry, head, expected, seen)
+        yield from _entry_problems(name, entry, head, expected)
     elif head and head.values.keys() - {"glossary-preview"}:
         said = "says it is an entry's page and does not stand where entries do"
         yield _problem(name, "audit-unpublished", said)
@@ -110,7 +148,7 @@ def _entry_of(name: str) -> str | None:
 
 
 def _entry_problems(
-    name: str, entry: str, head: _Head | None, expected: Expectation, seen: set[str]
+    name: str, entry: str, head: _Head | None, expected: Expectation
 ) -> Iterator[Problem]:
     public = expected.public.get(entry)
     if public is None:
@@ -119,7 +157,6 @@ def _entry_problems(
         return
     if head is None or not _is_main_page(name):
         return
-    seen.add(entry)
     wanted = {"glossary-entry": entry, "glossary-verdict": public.verdict}
     wanted |= {"glossary-manifest": public.manifest} if public.verdict == "published" else {}
     for key, value in wanted.items():
@@ -150,39 +187,103 @@ def _missing_page(entry: str) -> Problem:
     return _problem(f"{ENTRIES}/{entry}", "audit-missing-page", said)
 
 
-class _Head(HTMLParser):
+# ── what a page says of itself ───────────────────────────────────────────────────────────────
+
+# What a browser takes for a comment, a program, a style or a tag. What stands inside one of them,
+# in an attribute's value for instance, is no tag; and what is shown as code is written `&lt;`.
+_ATTRIBUTE = r"""[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*"|'[^']*'|[^\s"'>][^\s>]*+|(?=>)))?"""
+_OPENED = rf"[^\s/>]*+(?>[\s/]*+{_ATTRIBUTE})*+[\s/]*+>"
+_ELEMENT = re.compile(
+    r"<!--(?:-?>|.*?(?:--!?>|\Z))"
+    rf"|<(?P<raw>script|style)(?=[\s/>]){_OPENED}.*?(?:(?=</(?P=raw)[\s/>])|\Z)"
+    rf"|<(?P<end>/?)(?P<tag>[a-z]{_OPENED})",
+    re.DOTALL | re.IGNORECASE,
+)
+_TAG_NAME = re.compile(r"[^\s/>]+")
+
+
+@dataclass(slots=True)
+class _Head:
     """What a page says of itself: its `glossary-…` values, its bylines and what stands in them."""
 
-    def __init__(self, page: str, suffix: str) -> None:
+    values: dict[str, list[str]] = field(default_factory=dict)
+    bylines: int = 0
+    byline_text: str = ""
+
+    def say(self, key: str, value: str) -> None:
+        """Add a value."""
+        self.values.setdefault(key, []).append(value)
+
+
+def _head_of(page: str, suffix: str) -> _Head:
+    """Read a page's verdict and byline, of Markdown in the front matter and in raw HTML."""
+    head = _Head()
+    if suffix == ".md" and page.startswith("---\n"):
+        end = page.find("\n---", 3) + 1
+        for key, value in _FRONT_LINE.findall(page[:end]):
+            head.say(key, value)
+        page = page[end:]
+    marks = list(_marks(page))
+    if suffix == ".md" and marks:
+        page = _without_code(page)
+        marks = list(_marks(page))
+    for found, given in marks:
+        if given.get("name", "").startswith("glossary-"):
+            head.say(given["name"], given.get("content", ""))
+        else:
+            head.bylines += 1
+            head.byline_text += _inside(page, found)
+    return head
+
+
+def _without_code(markdown: str) -> str:
+    """Blank out what is code to every renderer; where they may not agree, all of it is read."""
+    markup = scan(markdown)
+    return markdown if markup.faults else markup.without("fence", "code")
+
+
+def _marks(page: str) -> Iterator[tuple[re.Match[str], dict[str, str]]]:
+    """Give the tags that say something of the page, with their attributes."""
+    for found in _ELEMENT.finditer(page):
+        tag = found[0]
+        spelt = html.unescape(tag) if "&" in tag else tag
+        if not found["tag"] or not ("glossary-" in spelt or BYLINE_CLASS in spelt):
+            continue
+        given = _Attributes(tag).given
+        is_meta = _name(found) == "meta" and given.get("name", "").startswith("glossary-")
+        if is_meta or BYLINE_CLASS in given.get("class", "").split():
+            yield found, given
+
+
+def _inside(page: str, opened: re.Match[str]) -> str:
+    """Give the text up to the tag that closes this one."""
+    text, end, depth = "", opened.end(), 1
+    for found in _ELEMENT.finditer(page, end):
+        text += page[end : found.start()]
+        end = found.end()
+        if _name(found) == _name(opened):
+            depth += -1 if found["end"] else 1
+        if depth == 0:
+            return html.unescape(text)
+    return html.unescape(text + page[end:])
+
+
+def _name(found: re.Match[str]) -> str:
+    name = _TAG_NAME.match(found["tag"] or "")
+    return name.group().lower() if name else ""
+
+
+class _Attributes(HTMLParser):
+    """The attributes of one tag; of two by one name a browser takes the first."""
+
+    def __init__(self, tag: str) -> None:
         super().__init__()
-        self.values: dict[str, list[str]] = {}
-        self.bylines, self.byline_text = 0, ""
-        self._byline_tag, self._depth = "", 0
-        if suffix == ".md" and page.startswith("---\n"):
-            for key, value in _FRONT_LINE.findall(page[: page.find("\n---", 3) + 1]):
-                self.values.setdefault(key, []).append(value)
-        self.feed(page)
+        self.given: dict[str, str] = {}
+        self.feed(tag)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Collect the verdict's values, and enter a byline."""
-        given = {key: value or "" for key, value in attrs}
-        if tag == "meta" and given.get("name", "").startswith("glossary-"):
-            self.values.setdefault(given["name"], []).append(given.get("content", ""))
-        if BYLINE_CLASS in given.get("class", "").split():
-            self.bylines += 1
-            self._byline_tag, self._depth = tag, 0
-        self._depth += bool(self._byline_tag) and tag == self._byline_tag
-
-    def handle_endtag(self, tag: str) -> None:
-        """Leave a byline with the tag that opened it."""
-        self._depth -= bool(self._byline_tag) and tag == self._byline_tag
-        if self._depth == 0:
-            self._byline_tag = ""
-
-    def handle_data(self, data: str) -> None:
-        """Collect a byline's text."""
-        if self._byline_tag:
-            self.byline_text += data
+        """Keep what is given."""
+        self.given = {key: value or "" for key, value in reversed(attrs)}
 
 
 # ── traces of what must not be seen ──────────────────────────────────────────────────────────
@@ -200,25 +301,27 @@ class _Search:
             if raw.strip()
         }
         self.traces = _hidden_traces(expected.hidden)
-        self.needles = {
-            needle: file
+        addresses = {
+            address: file
             for entry, files in expected.hidden.items()
             for file in files
-            for needle in _paths(file, is_public=entry in expected.public)
+            for address in _paths(file, is_public=entry in expected.public)
         }
-        self.needles.update(self.copies)
-        self._forget_known(expected.known)
-
-    def _forget_known(self, known: Mapping[str, bytes]) -> None:
-        wanted, explained = look_for(self.traces), set[str]()
-        for name, raw in known.items() if self.traces else ():
-            if name.endswith(".map"):
-                continue  # a theme's source map: known as a whole, and large
-            for text in _texts_or_nothing(name, raw):
-                explained |= hits(text, wanted)
-                for needle in [n for n in self.needles if n in text]:
-                    del self.needles[needle]
+        self.owners = {**self.traces, **addresses, **self.copies}
+        self.wanted, self.literals = look_for(self.traces), literals({**addresses, **self.copies})
+        explained = self._explained(expected.known)
         self.wanted = look_for(self.traces.keys() - explained)
+        self.literals = literals({**addresses, **self.copies}.keys() - explained)
+
+    def _explained(self, known: Mapping[str, bytes]) -> set[str]:
+        """Give what known files hold; a theme's source map is known as a whole, and large."""
+        read = (f for f in known.items() if not f[0].endswith(".map")) if self.owners else ()
+        return {
+            each for file in read for text in _texts_or_nothing(*file) for each in self._in(text)
+        }
+
+    def _in(self, text: str) -> set[str]:
+        return hits(text, self.wanted) | spotted(text, self.literals)
 
     def problems(self, name: str, raw: bytes) -> Iterator[Problem]:
         digest = hashlib.sha256(raw).hexdigest()
@@ -229,20 +332,24 @@ class _Search:
         if digest in self.known:
             return
         try:
-            yield from self._traces_in(name, texts(name, raw))
+            yield from self._traces_in(
+                name, texts(name, raw) if self.owners else unpacked(name, raw)
+            )
         except Opaque as opaque:
             said = f"{opaque}, so nobody can say what is in it"
             yield _problem(name, "audit-opaque-file", said)
 
     def _traces_in(self, name: str, read: Iterable[str]) -> Iterator[Problem]:
         for text in read:
-            found = {trace: self.traces[trace] for trace in hits(text, self.wanted)}
-            found |= {needle: file for needle, file in self.needles.items() if needle in text}
-            if found:
-                trace, file = min(found.items(), key=lambda item: (-len(item[0]), item))
-                said = f"holds {trace!r}, which is of {file} and not published"
+            if found := self._in(text) if self.owners else ():
+                trace = min(found, key=lambda found: (-len(found), found))
+                said = f"holds {trace!r}, which is of {self.owners[trace]} and not published"
                 yield _problem(name, "audit-leak", said)
                 return
+
+
+# Names of other entries, who own them; in which order a draft has them, an index may have them too.
+_RELATED = re.compile(rb"^related:.*(?:\n[ \t-].*)*", re.MULTILINE)
 
 
 def _hidden_traces(hidden: Mapping[str, Mapping[str, bytes]]) -> dict[str, str]:
@@ -251,10 +358,11 @@ def _hidden_traces(hidden: Mapping[str, Mapping[str, bytes]]) -> dict[str, str]:
         for file, raw in sorted(files.items()):
             if file.startswith(RECORDS):
                 continue  # numbers and machines' names; a copy of the file is what tells
-            for text in (_own_name(entry, file), *_texts_or_nothing(file, raw)):
-                is_binary = PurePosixPath(file).suffix.lower() in BINARY_SUFFIXES
+            own = _RELATED.sub(b"related:", raw, 1) if file.endswith("/entry.md") else raw
+            is_binary = PurePosixPath(file).suffix.lower() in BINARY_SUFFIXES
+            for text in (_own_name(entry, file), *_texts_or_nothing(file, own)):
                 for trace in traces(text):
-                    if not is_binary or len(trace) >= 8:
+                    if not is_binary or len(trace) >= MIN_TRACE_IN_BINARY:
                         found.setdefault(trace, file)
     return found
 

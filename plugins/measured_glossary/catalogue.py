@@ -36,7 +36,7 @@ def _term(judged: Judged, *, has_page: bool) -> Term:
     term, entry = judged.draft.term, judged.entry
     if term is None or entry is None or not has_page:
         return term or Term(id=judged.id, names=())
-    return replace(term, answer=entry.front.answer, uri=ENTRY.format(entry.id))
+    return replace(term, answer=entry.front.answer_alone(), uri=ENTRY.format(entry.id))
 
 
 def public(glossary: Glossary, address: Address) -> Public:

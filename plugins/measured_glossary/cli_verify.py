@@ -254,7 +254,9 @@ def run_audit(arguments: argparse.Namespace) -> int:
     """Audit a built tree; only a tree that passed may be deployed."""
     glossary = build(arguments)
     themes = [*_theme_folders(), *arguments.also_known]
-    problems = audit(arguments.site, expectation(glossary, themes))
+    jobs, progress = glossary.memo.jobs, Progress(sys.stderr)
+    expected = expectation(glossary, themes)
+    problems = audit(arguments.site, expected, jobs=jobs, progress=progress)
     if problems:
         print(render(problems, arguments.format))
         print(f"{len(problems)} problems: do not deploy {arguments.site}", file=sys.stderr)

@@ -261,6 +261,11 @@ class FrontMatter(_Part):
         tuple[Misconception, ...], Field(description="What is said elsewhere and is wrong.")
     ] = ()
 
+    def answer_alone(self) -> str:
+        """Give the answer for where its question is not: 'Yes' and 'No' bring it along."""
+        needs_question = self.answer.split(maxsplit=1)[0].rstrip(",.:;!").lower() in {"yes", "no"}
+        return f"{self.question} {self.answer}" if needs_question else self.answer
+
     @field_validator("claims")
     @classmethod
     def _rest_on_experiments(cls, claims: tuple[str, ...], info: ValidationInfo) -> Any:

@@ -4,7 +4,9 @@ Comes in: the bytes of files, those of a draft and those of a built site alike. 
 traces that can be intersected. Must not know entries, verdicts or where files lie.
 
 Both sides are brought to one form (words in small letters, without markup, escapes or
-compression), so that a sentence is recognised in a search index as well as in a page.
+compression), so that a sentence is recognised in a search index as well as in a page. A text is
+read once however many traces are looked for: it is cut into words by what works on whole strings,
+and its words are compared as sets.
 """
 
 from __future__ import annotations
@@ -26,12 +28,13 @@ from pathlib import PurePosixPath
 from typing import Any
 
 PHRASE_WORDS = 5
-MIN_WORD, MIN_WORD_IN_BINARY = 5, 8
+MIN_WORD = 5
 MAX_DEPTH = 4
 MAX_UNPACKED_BYTES = 256 << 20
 
-_WORD = re.compile(r"[^\W_]+")
+_NAME, _BETWEEN = re.compile(r"\w+"), re.compile(r"\W")
 _IDENTIFIER = re.compile(r"\w+_\w+")
+_QUOTED = re.compile(r"%[0-9a-fA-F]{2}")
 _TAG = re.compile(r"<[^<>]*>")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\([nrt])")
 _DATA_URI = re.compile(r"base64,([A-Za-z0-9+/]{16,}={0,2})")
@@ -49,15 +52,18 @@ TEXT_SUFFIXES = frozenset(f".{name}" for name in _TEXT_NAMES.split())
 BINARY_SUFFIXES = frozenset(f".{name}" for name in _BINARY_NAMES.split())
 
 
+# Between strings that are read together: no phrase goes over it.
+_BREAK = "\n0x 0x\n"
+
+
 class Opaque(Exception):  # noqa: N818 - a finding, told by the caller
     """A file whose content cannot be seen, so nothing can be said about it."""
 
 
 def traces(text: str) -> frozenset[str]:
     """Give the words, identifiers and phrases by which a text can be recognised."""
-    folded = text.casefold()
-    words = _WORD.findall(folded)
-    names = set(map(_bare, _IDENTIFIER.findall(folded)))
+    words = [word.decode() for word in _words(_plain(text))]
+    names = set(map(_bare, _IDENTIFIER.findall(text.casefold())))
     rare = {word for word in words if _is_telling(word)}
     phrases = zip(*(words[start:] for start in range(PHRASE_WORDS)), strict=False)
     return frozenset(rare | names | {" ".join(p) for p in phrases if _is_phrase(p)})
@@ -65,38 +71,124 @@ def traces(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Traces to look for, arranged so that a large text is read once and quickly."""
+    """Traces to look for, in the form in which a text's words are compared with them."""
 
-    single: frozenset[str]
-    phrases: Mapping[str, frozenset[str]]
+    words: frozenset[bytes]
+    names: frozenset[bytes]
+    phrases: frozenset[tuple[bytes, ...]]
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.names or self.phrases)
 
 
 def look_for(searched: Iterable[str]) -> Wanted:
-    """Arrange traces to be looked for: single words, and phrases by their first word."""
-    phrases: dict[str, set[str]] = defaultdict(set)
-    single: set[str] = set()
-    for trace in searched:
-        first, blank, _ = trace.partition(" ")
-        (phrases[first] if blank else single).add(trace)
+    """Arrange traces to be looked for."""
+    split = {tuple(trace.encode().split(b" ")) for trace in searched}
+    single = {trace[0] for trace in split if len(trace) == 1}
     return Wanted(
-        single=frozenset(single),
-        phrases={word: frozenset(found) for word, found in phrases.items()},
+        words=frozenset(word for word in single if b"_" not in word),
+        names=frozenset(word for word in single if b"_" in word),
+        phrases=frozenset(trace for trace in split if len(trace) > 1),
     )
 
 
 def hits(text: str, wanted: Wanted) -> set[str]:
     """Give the traces that occur in a text."""
-    folded = text.casefold()
-    words = _WORD.findall(folded)
-    found = wanted.single.intersection(words)
-    if "_" in folded:
-        found |= {n for n in map(_bare, _IDENTIFIER.findall(folded)) if n in wanted.single}
-    for start, word in enumerate(words):
-        if word in wanted.phrases:
-            phrase = " ".join(words[start : start + PHRASE_WORDS])
-            if phrase in wanted.phrases[word]:
-                found |= {phrase}
-    return set(found)
+    plain = _plain(text)
+    words = _words(plain)
+    found = {(word,) for word in wanted.words.intersection(words)}
+    found |= {(name,) for name in wanted.names.intersection(_names(plain))}
+    windows = zip(*(words[start:] for start in range(PHRASE_WORDS)), strict=False)
+    return {b" ".join(trace).decode() for trace in found | wanted.phrases.intersection(windows)}
+
+
+# ── strings to be found as they are written ──────────────────────────────────────────────────
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_SEPARATORS = re.compile(r"[/.]")
+# Hexadecimal digits become one sign, so that a run of them is found as a string.
+_HEX = bytes(120 if char in b"0123456789abcdef" else 32 for char in range(256))
+_RUN = b"x" * 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Literals:
+    """Digests, and addresses by the part of each that stands between two separators."""
+
+    digests: frozenset[str]
+    addresses: Mapping[str, tuple[str, ...]]
+
+    def __bool__(self) -> bool:
+        return bool(self.digests or self.addresses)
+
+
+def literals(searched: Iterable[str]) -> Literals:
+    """Arrange digests, and addresses such as `glossary/warp/`, to be looked for."""
+    digests: set[str] = set()
+    addresses: dict[str, list[str]] = defaultdict(list)
+    for literal in sorted(set(searched)):
+        if _DIGEST.fullmatch(literal):
+            digests.add(literal)
+        else:
+            addresses[max(_SEPARATORS.split(literal)[1:-1], key=len)].append(literal)
+    return Literals(
+        digests=frozenset(digests),
+        addresses={part: tuple(found) for part, found in addresses.items()},
+    )
+
+
+def spotted(text: str, wanted: Literals) -> set[str]:
+    """Give the literals that stand in a text, inside other words too."""
+    parts = wanted.addresses.keys() & text.replace(".", "/").split("/")
+    found = {a for part in parts for a in wanted.addresses[part] if a in text}
+    return found | wanted.digests.intersection(_hex_runs(text) if wanted.digests else ())
+
+
+def _hex_runs(text: str) -> Iterator[str]:
+    """Give every 64 hexadecimal digits that stand together."""
+    raw = text.encode("ascii", "replace")
+    runs = raw.translate(_HEX)
+    at = runs.find(_RUN)
+    while at >= 0:
+        yield raw[at : at + 64].decode()
+        at = runs.find(_RUN, at + 1)
+
+
+# ── one form ─────────────────────────────────────────────────────────────────────────────────
+
+# Of ASCII, small letters, digits and underscores stay, and all else is a blank.
+_ASCII = bytes(range(128))
+_FOLD = bytes(ord(c.lower()) if c.isalnum() or c == "_" else 32 for c in map(chr, _ASCII))
+_FOLD += bytes(range(128, 256))
+_MANY_SIGNS = 64  # beyond ASCII, each is replaced in the whole text
+
+
+def _plain(text: str) -> bytes:
+    """Give a text's words and identifiers in small letters, with blanks for what is between."""
+    raw = text.encode("utf-8", "surrogatepass").translate(_FOLD)
+    if raw.isascii():
+        return raw
+    signs = set(raw.translate(None, _ASCII).decode("utf-8", "surrogatepass"))
+    if len(signs) > _MANY_SIGNS:
+        return " ".join(_NAME.findall(text.casefold())).encode()
+    for sign in signs:
+        folded = _BETWEEN.sub(" ", sign.casefold())
+        raw = raw.replace(sign.encode("utf-8", "surrogatepass"), folded.encode())
+    return raw
+
+
+def _words(plain: bytes) -> list[bytes]:
+    return plain.replace(b"_", b" ").split()
+
+
+def _names(plain: bytes) -> Iterator[bytes]:
+    """Give each word with an underscore in it, without those around it."""
+    plain += b" "
+    at = plain.find(b"_")
+    while at >= 0:
+        end = plain.index(b" ", at)
+        yield plain[plain.rfind(b" ", 0, at) + 1 : end].strip(b"_")
+        at = plain.find(b"_", end)
 
 
 def _bare(name: str) -> str:
@@ -112,17 +204,23 @@ def _is_phrase(words: tuple[str, ...]) -> bool:
     return sum(len(word) > 2 and word.isalpha() for word in words) >= PHRASE_WORDS - 1
 
 
-def texts(name: str, raw: bytes, depth: int = MAX_DEPTH) -> Iterator[str]:
+def texts(name: str, raw: bytes) -> Iterator[str]:
     """Give every reading of a file as text: unpacked, unescaped, without markup.
 
     Raises `Opaque` for a file that cannot be looked into.
     """
+    for text in unpacked(name, raw):
+        yield from _readings(text)
+
+
+def unpacked(name: str, raw: bytes, depth: int = MAX_DEPTH) -> Iterator[str]:
+    """Give the texts of a file as they are written in it; raises `Opaque` as `texts` does."""
     if depth == 0:
         raise Opaque("is packed too often")
     suffix = PurePosixPath(name).suffix.lower()
     if suffix in {".gz", ".svgz"} or raw[:2] == b"\x1f\x8b":
         inner = name[:-3] if suffix == ".gz" else "packed.svg"
-        yield from texts(inner, _unzip(raw), depth - 1)
+        yield from unpacked(inner, _unzip(raw), depth - 1)
     elif raw[:4] == b"PK\x03\x04":
         yield from _archive(raw, depth)
     elif suffix in BINARY_SUFFIXES:
@@ -160,14 +258,13 @@ def _archive(raw: bytes, depth: int) -> Iterator[str]:
             for info in archive.infolist():
                 yield info.filename
                 if not info.is_dir():
-                    yield from texts(info.filename, archive.read(info), depth - 1)
+                    yield from unpacked(info.filename, archive.read(info), depth - 1)
     except (zipfile.BadZipFile, RuntimeError, zlib.error, NotImplementedError):
         raise Opaque("is a ZIP file that cannot be read") from None
 
 
 def _binary(raw: bytes) -> Iterator[str]:
-    for found in _PRINTABLE.finditer(raw):
-        yield found.group().decode("ascii")
+    yield _BREAK.join(found.decode("ascii") for found in _PRINTABLE.findall(raw))
     for chunk in _TEXT_CHUNK.finditer(raw):
         yield from _packed_chunk(raw, chunk.start())
 
@@ -185,28 +282,28 @@ def _packed_chunk(raw: bytes, start: int) -> Iterator[str]:
 
 
 def _text(text: str, suffix: str, depth: int) -> Iterator[str]:
-    yield from _readings(text)
+    yield text
     if suffix in {".json", ".map", ".webmanifest", ".jsonld"}:
-        for string in _json_strings(text):
-            yield from _readings(string)
+        yield _BREAK.join(_json_strings(text))
     for found in _DATA_URI.finditer(text):
         try:
             inner = base64.b64decode(found[1], validate=True)
         except binascii.Error:
             continue
-        yield from texts("inline.svg" if _is_text(inner) else "inline.png", inner, depth - 1)
+        yield from unpacked("inline.svg" if _is_text(inner) else "inline.png", inner, depth - 1)
 
 
 def _readings(text: str) -> Iterator[str]:
     """Give a text as written, and unescaped with markup taken out in either way."""
-    plain = html.unescape(_ESCAPE.sub(_unescape, text))
     yield text
-    yield _TAG.sub("", plain)
-    yield _TAG.sub(" ", plain)
-    if "%" in text:
-        yield urllib.parse.unquote(text, errors="replace")
-    if "<" in plain:
+    plain = html.unescape(_ESCAPE.sub(_unescape, text) if "\\" in text else text)
+    if plain != text:
         yield plain
+    if "<" in plain:
+        yield _TAG.sub("", plain)
+        yield _TAG.sub(" ", plain)
+    if _QUOTED.search(text):
+        yield urllib.parse.unquote(text, errors="replace")
 
 
 def _unescape(found: re.Match[str]) -> str:

@@ -18,6 +18,7 @@ PAGES = (
     "glossary/syncthreads/",
     "experiments/day14-syncthreads/",
     "lessons/31-synchronizing-threads/",
+    "speed.html",
 )
 
 pytestmark = pytest.mark.skipif(
@@ -64,3 +65,15 @@ def test_what_a_search_found_has_no_fault(open_page: Open, own_site: str, scheme
     page.keyboard.type("block barrier")
     page.locator(".md-search-result__link:visible").nth(3).wait_for()
     assert faults(page) == []
+
+
+def test_wide_code_is_reached_without_a_mouse(open_page: Open, own_site: str) -> None:
+    """On a touch screen wide code takes the focus as well, for who has a keyboard there."""
+    page = open_page(f"{own_site}glossary/syncthreads/", width=320, has_touch=True, is_mobile=True)
+    assert not page.evaluate("matchMedia('(hover)').matches")
+    wide = page.evaluate(
+        "[...document.querySelectorAll('pre > code')]"
+        ".filter((code) => code.scrollWidth > code.clientWidth).map((code) => code.tabIndex)"
+    )
+    assert wide
+    assert set(wide) == {0}

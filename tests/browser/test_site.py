@@ -194,7 +194,9 @@ def test_nothing_is_missing_without_javascript(open_page: Open, site: str) -> No
     page.goto(f"{site}glossary/")
     expect(page.get_by_role("searchbox", name="Filter the terms")).to_have_count(0)
     expect(page.locator("article > ul > li")).to_have_count(8)
-    expect(page.get_by_role("img", name="How the terms hang together")).to_be_visible()
+    graph = page.get_by_role("group", name="How the terms hang together")
+    expect(graph).to_be_visible()
+    expect(graph.get_by_role("link", name="bank conflict")).to_be_visible()
 
 
 def test_the_site_is_read_from_a_disk(open_page: Open, offline_tree: Path) -> None:

@@ -8,6 +8,7 @@ import hashlib
 import html
 import io
 import json
+import re
 import struct
 import urllib.parse
 import zipfile
@@ -17,9 +18,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from measured_glossary.audit import Expectation, PublicEntry, audit
-from measured_glossary.trace import hits, look_for, texts, traces
+from measured_glossary.trace import hits, literals, look_for, spotted, texts, traces
+from test_growth import steps_of
 
 MANIFEST = "ab" * 32
 
@@ -304,6 +308,46 @@ def test_ordinary_words_in_another_order_are_no_leak(site: Path, expected: Expec
     assert codes(site, expected) == set()
 
 
+def test_the_order_of_other_entries_is_nobodys(site: Path, expected: Expectation) -> None:
+    """An index may name two entries in a row that a draft names as related in a row."""
+    names = "first-open-barrier, second-open-barrier"
+    known = {**expected.known, "docs/names.md": b"first second open barrier"}
+    for related in (f"[{names}]", f"\n  - {names}", f"\n- {names.replace(', ', chr(10) + '- ')}"):
+        text = DRAFT.replace("aliases:", f"related: {related}\naliases:").encode()
+        hidden = {"draft-entry": {"glossary/draft-entry/entry.md": text}}
+        write(site, "list.html", f"<p>{names}</p>")
+        assert codes(site, replace(expected, known=known, hidden=hidden)) == set()
+        write(site, "list.html", f"<p>{names} aliascanary</p>")
+        assert codes(site, replace(expected, known=known, hidden=hidden)) == {"audit-leak"}
+
+
+def test_files_side_by_side_are_audited_as_one_by_one(site: Path, expected: Expectation) -> None:
+    """What is found does not depend on how many files are looked at at once."""
+    for number in range(40):
+        write(site, f"page/{number}.html", "<p>titlecanary</p>" if number % 3 else PUBLIC)
+    shown: list[tuple[int, int]] = []
+    together = audit(site, expected, jobs=2, progress=lambda _, done, of: shown.append((done, of)))
+    assert together == audit(site, expected)
+    assert shown == [(done, 43) for done in range(1, 44)]
+
+
+def test_a_draft_more_costs_the_same(site: Path, expected: Expectation) -> None:
+    """A site and its drafts that are twice as many are twice the work, not four times."""
+
+    def steps(size: int) -> int:
+        for number in range(size):
+            write(site, f"page/{number}.html", f"<p>{PUBLIC}</p>")
+        text = DRAFT.replace("canary", "{0}canary")
+        hidden = {f"draft-{n}": {f"glossary/draft-{n}/entry.md": text.format(f"n{n:03}").encode()}
+                  for n in range(size)}  # fmt: skip
+        more = replace(expected, hidden=hidden)
+        return steps_of(lambda each: audit(site, each), more)
+
+    steps(16)
+    small, middle, large = map(steps, (16, 32, 64))
+    assert (large - middle) / 32 <= 1.01 * (middle - small) / 16
+
+
 # ── pages ────────────────────────────────────────────────────────────────────────────────────
 
 Spoil = Callable[[Path], None]
@@ -410,6 +454,57 @@ LIES: dict[str, tuple[Spoil, str]] = {
 }
 
 
+SHOWN = '<meta name="glossary-verdict" content="published"> <dl class="mg-byline">'
+HARMLESS: dict[str, tuple[str, str]] = {
+    "a fence of Markdown": ("setup/x.md", f"Write:\n\n```html\n{SHOWN}\n```\n\nand build.\n"),
+    "a code span of Markdown": ("setup/x.md", f"Write `{SHOWN}` there.\n"),
+    "escaped code": ("setup/x.html", f"<pre><code>{html.escape(SHOWN)}</code></pre>"),
+    "an attribute": ("setup/x.html", f"<a title='{SHOWN}'>x</a>"),
+    "a comment": ("setup/x.html", f"<!-- {SHOWN} -->"),
+    "a program": ("setup/x.html", f"<script>const shown = '{SHOWN}';</script>"),
+}
+REAL: dict[str, tuple[str, str]] = {
+    "raw HTML of Markdown": ("setup/x.md", f"Text\n\n{SHOWN}\n\n```\ncode\n```\n"),
+    "front matter": ("setup/x.md", '---\nglossary-verdict: "published"\n---\ntext\n'),
+    "a fence that some renderers do not close": ("setup/x.md", f"```html\ncode\n\n{SHOWN}\n"),
+    "a name spelt otherwise": ("x.html", SHOWN.replace("glossary", "gloss&#97;ry")),
+    "a tag in capitals": ("x.html", SHOWN.upper().replace("GLOSSARY-VERDICT", "glossary-verdict")),
+    "a tag behind an odd quote": ("x.html", f"<p don't>{SHOWN}<p won't>"),
+    "a tag behind a quote in a value": ("x.html", f'<p a=b=">{SHOWN}<p c=">'),
+    "a tag behind an empty comment": ("x.html", f"<!-->{SHOWN}<!-- -->"),
+    "a tag behind a program": ("x.html", f"<script>'<!--'</script>{SHOWN}"),
+}
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_a_mark_that_is_shown_as_code_is_none(site: Path, expected: Expectation, name: str) -> None:
+    """A hand-written page may show what an entry's head looks like."""
+    write(site, *HARMLESS[name])
+    assert codes(site, expected) == set()
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_mark_that_a_browser_reads_is_one(site: Path, expected: Expectation, name: str) -> None:
+    """However it is written, a page that says it is an entry's is taken for one."""
+    write(site, *REAL[name])
+    assert codes(site, expected) == {"audit-unpublished"}
+
+
+def test_a_byline_in_code_is_none(site: Path, expected: Expectation) -> None:
+    """Exported Markdown that only shows a byline has none."""
+    matter = f"""---
+glossary-entry: "open-entry"
+glossary-verdict: "published"
+glossary-manifest: "{MANIFEST}"
+---
+"""
+    byline = '<dl class="mg-byline"><dd>Test Author</dd><dd>Test Reviewer</dd></dl>\n'
+    write(site, "glossary/open-entry/index.md", f"{matter}{byline}\n`{SHOWN}`\n")
+    assert audit(site, expected) == ()
+    write(site, "glossary/open-entry/index.md", f"{matter}```\n{byline}```\n")
+    assert codes(site, expected) == {"audit-byline"}
+
+
 @pytest.mark.parametrize("name", LIES)
 def test_a_page_that_lies_is_refused(site: Path, expected: Expectation, name: str) -> None:
     """What stands where entries do is exactly what verification says, or the tree is refused."""
@@ -485,6 +580,32 @@ def test_every_trace_of_a_text_is_found_in_it(text: str) -> None:
     assert searched
     for other in (text, text.upper(), f"before {text} after", text.replace(" ", "\n")):
         assert hits(other, look_for(searched)) == searched
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=60))
+@example("\u0130x straße ŉ ΑΣ µs x² __a__b _c_ \ud800 K")
+@example("".join(map(chr, range(0x4E00, 0x4E80))) + " word_one é")
+def test_words_are_those_of_the_whole_alphabet(text: str) -> None:
+    """Words and identifiers are those that a pattern finds, in whatever alphabet."""
+    folded = text.casefold()
+    words = re.findall(r"[^\W_]+", folded)
+    names = {name.strip("_") for name in re.findall(r"\w+_\w+", folded)}
+    assert hits(text, look_for([*words, *names])) == {*words, *names}
+    assert hits(text, look_for(["wordthatisnowhere"])) == set()
+
+
+def test_digests_and_addresses_are_found_inside_words() -> None:
+    """An address or digest is found in a longer one, and no part of it is."""
+    digest = hashlib.sha256(b"x").hexdigest()
+    wanted = literals([digest, "glossary/a.b/", "../warp/", "glossary/warp.html"])
+    assert spotted(f"x{digest}f", wanted) == {digest}
+    assert spotted(digest[:-1] + " " + digest[1:], wanted) == set()
+    assert spotted("https://x.test/glossary/a.b/c", wanted) == {"glossary/a.b/"}
+    assert spotted("sub-../warp/#x glossary/warp.htmlx", wanted) == {
+        "../warp/",
+        "glossary/warp.html",
+    }
+    assert spotted("warp/ ./warp/ glossary/warp glossary/a/b/", wanted) == set()
 
 
 def test_tables_and_short_words_leave_no_traces() -> None:
