@@ -404,7 +404,7 @@ def _others(glossary: Glossary, *, drafts: bool) -> dict[str, page.Other]:
     return {
         judged.id: page.Other(
             term=judged.entry.front.term,
-            answer=judged.entry.front.answer,
+            answer=judged.entry.front.answer_alone(),
             url=f"../{judged.id}/index.md",
         )
         for judged in shown
