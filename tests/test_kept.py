@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from measured_glossary.address import Address
 from measured_glossary.cli import main
+from measured_glossary.website import website
 from mkdocs_world import mkdocs
 from site_world import ENTRY, Site, new_site
 from test_sites import laid_out, read_case
@@ -245,6 +247,23 @@ def test_a_site_without_a_published_entry_is_kept_too(tmp_path: Path, lab_cache:
     site = new_site(tmp_path / "empty", lab_cache)
     assert mkdocs(site).status == 0
     assert "0 files written" in mkdocs(site).output
+
+
+def test_a_sentence_more_leaves_the_index_as_it_was(site: Site) -> None:
+    """The index depends on what it says of an entry, not on the entry's body or signatures."""
+
+    def keys() -> dict[str, bytes]:
+        address = Address(base="https://test.example/", has_folders=True)
+        made = website(site.build(), site.root / "docs", drafts=False, address=address)
+        return {output.uri: output.key for output in made.outputs}
+
+    before = keys()
+    path = site.path("glossary/lane/entry.md")
+    path.write_text(path.read_text("utf-8") + "\nOne sentence more.\n", "utf-8")
+    site.publish("lane")
+    changed = {uri for uri, key in keys().items() if before.get(uri) != key}
+    assert "glossary/lane/index.md" in changed
+    assert not changed & {"glossary/index.md", "glossary/warp/index.md", "index.md"}
 
 
 def test_the_commands_keep_too_and_can_be_told_not_to(made: Site, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ MkDocs nor JavaScript to be complete. Must not decide anything, nor read the clo
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -44,6 +45,7 @@ _BANNERS: dict[State, tuple[str, str]] = {
     "retracted": ("Retracted.", "It was published once and is withdrawn."),
 }
 MANY_LINES = 20  # of machine code's counts, which are alike: more of them are folded away
+MOST_DRAWN = 150  # terms; a picture of more is a ball of wool
 MANY_TERMS, FEW_TERMS = 13, 5  # from how many on a list has headings, and what one of them needs
 _ASSETS = "../assets/measured-glossary"
 _BYLINE = ("Written by", "Reviewed by", "Written on", "Last checked on")
@@ -302,16 +304,19 @@ def _byline(signoff: Signoff | None) -> list[tuple[str, str]]:
 def render_index(site: Site, shown: Sequence[Judged], connections: Connections = ()) -> str:
     """Give the glossary's index: every shown term, by the alphabet and by area, and connected."""
     terms = sorted((_line(judged) for judged in shown), key=lambda line: _sort_key(line.term))
-    areas = sorted({line.area for line in terms if line.area})
+    areas: dict[str, list[Line]] = defaultdict(list)
+    for line in terms:
+        areas[line.area].append(line)
+    drawn = connections if len(terms) <= MOST_DRAWN else ()
     return fill_page(
         "index.md",
         site=site,
         assets=_ASSETS,
         terms=terms,
         letters=_by_letter(terms),
-        areas=[(area, [line for line in terms if line.area == area]) for area in areas],
-        graph=draw(_nodes(terms, connections), connections),
-        connected=neighbours(connections).items(),
+        areas=sorted((area, lines) for area, lines in areas.items() if area),
+        graph=draw(_nodes(terms, drawn), drawn) if drawn else "",
+        connected=neighbours(drawn).items(),
     )
 
 

@@ -291,7 +291,7 @@ def _facts(shelf: _Shelf, judged: Judged) -> tuple[object, ...]:
         judged.entry.source.sha256 if judged.entry else "",
         judged.verdict,
         shelf.drafts,
-        (public.title, public.address, public.licence) if public else (),
+        _place(public),
         _said(signoff) if signoff else (),
     )
 
@@ -344,10 +344,10 @@ def _index(shelf: _Shelf) -> Output:
     glossary = shelf.glossary
     shown = [e for e in glossary.entries if shelf.drafts or e.verdict.state == "published"]
     connections = _connections(shelf)
-    said = [(e.id, e.verdict.state, e.entry.source.sha256 if e.entry else "") for e in shown]
+    said = [_listed(entry) for entry in shown]
     return Output(
         uri=f"{ENTRIES}/index.md",
-        key=digest(package(), "index", _site(glossary), said, connections, shelf.public),
+        key=digest(package(), "index", _site(glossary), said, connections, _place(shelf.public)),
         make=lambda: (
             _front_matter({"title": glossary.project.title})
             + page.render_index(_site(glossary), shown, connections)
@@ -355,6 +355,18 @@ def _index(shelf: _Shelf) -> Output:
         is_public=True,
         title=glossary.project.title,
     )
+
+
+def _listed(judged: Judged) -> tuple[object, ...]:
+    """Give what the index, and its head, say of an entry: not its body, nor who signed it."""
+    front = judged.entry.front if judged.entry else None
+    words = (front.term, front.question, front.answer, front.area, front.aliases) if front else ()
+    return judged.id, judged.verdict.state, words
+
+
+def _place(public: Public | None) -> tuple[object, ...]:
+    """Give what every head says of the glossary."""
+    return (public.title, public.address, public.licence) if public else ()
 
 
 def _connections(shelf: _Shelf) -> list[tuple[str, str]]:
