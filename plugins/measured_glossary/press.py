@@ -280,6 +280,7 @@ def made_with(config: MkDocsConfig, nav: Navigation, *extra: object) -> bytes:
         for name, plugin in config.plugins.items()
     }
     shown = [(page.title, page.url, _words(dict(page.meta))) for page in nav.pages]
+    extensions = [sys.modules[name] for name in config.markdown_extensions if name in sys.modules]
     theme = [(key, config.theme[key]) for key in sorted(config.theme)]
     return digest(
         package(),
@@ -287,6 +288,7 @@ def made_with(config: MkDocsConfig, nav: Navigation, *extra: object) -> bytes:
         _words(settings),
         _words(plugins),
         _words(theme),
+        _words(extensions),
         [_of_folder(Path(folder)) for folder in config.theme.dirs],
         str(nav),
         shown,

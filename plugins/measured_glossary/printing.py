@@ -16,8 +16,8 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 
 from measured_glossary import search
-from measured_glossary.memo import Memo
-from measured_glossary.press import Kept, Press, bind, in_the_way, kept, made_with
+from measured_glossary.memo import Memo, digest
+from measured_glossary.press import Kept, Notes, Press, bind, in_the_way, kept, made_with
 from measured_glossary.tree import Leaf
 from measured_glossary.website import Output, has_twin
 
@@ -33,6 +33,7 @@ class Printing:
     why_not: tuple[str, ...] = ()
     nav: Navigation | None = None
     press: Press | None = None
+    notes: tuple[Notes, ...] = ()
 
     @property
     def pages(self) -> list[Kept]:
@@ -55,8 +56,9 @@ class Printing:
         )
         costly = [file.output for file in self._others() if file.output.is_costly]
         memo.keep([output.key for output in costly], lambda index: costly[index].content)
-        bind(press, self.pages, press.print(self.pages))
-        return replace(self, press=press)
+        notes = press.print(self.pages)
+        bind(press, self.pages, notes)
+        return replace(self, press=press, notes=tuple(notes))
 
     def twins(self) -> dict[str, str | bytes]:
         """Give the Markdown of each public page that MkDocs makes itself, by where it stands."""
@@ -86,8 +88,9 @@ class Printing:
         """Give every file that MkDocs did not write."""
         if self.press is None:
             return
-        for page in self.pages:
-            key, parts = self.press.key(page), partial(self.press.content, page)
+        for page, noted in zip(self.pages, self.notes, strict=True):
+            # A page is also printed anew where a file it asked for stands elsewhere now.
+            key, parts = digest(self.press.key(page), noted), partial(self.press.content, page)
             yield Leaf(uri=page.dest_uri, key=key, load=partial(_html, parts))
             if has_twin(page.output):
                 yield Leaf(uri=page.src_uri, key=key, load=partial(_markdown, parts))
