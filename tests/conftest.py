@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-# How long an example takes says more of the machine than of the code.
-settings.register_profile("without a deadline", deadline=None)
-settings.load_profile("without a deadline")
+# How long an example takes says more of the machine than of the code. Without GLOSSARY_FUZZ the
+# examples are the same in every run: a change is judged by what it changed. With it they are new.
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.register_profile(
+    "new", deadline=None, max_examples=int(os.environ.get("GLOSSARY_FUZZ", 100))
+)
+settings.load_profile("new" if "GLOSSARY_FUZZ" in os.environ else "same")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

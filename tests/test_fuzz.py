@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -16,7 +17,11 @@ from measured_glossary.problem import Checked
 from measured_glossary.scan import scan
 from measured_glossary.source import Source, decode, parse_json, parse_yaml
 
-quick = settings(deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))
+quick = settings(
+    deadline=None,
+    max_examples=int(os.environ.get("GLOSSARY_FUZZ", 200)),
+    suppress_health_check=list(HealthCheck),
+)
 
 BITS = [
     "---", "\n", "\n", "\r\n", "\r", " ", "    ", "\t", "`", "```", "~~~", "{{", "}}", "{{ x }}",
@@ -104,6 +109,8 @@ def test_any_json_is_read_or_refused(raw: bytes) -> None:
 
 @quick
 @given(raws)
+@example(b"# ")
+@example(b"# #")
 def test_any_entry_is_read_or_refused(raw: bytes) -> None:
     """Parsing an entry gives it or problems, with and without a front matter."""
     for whole in (raw, b"---\n" + raw, b"---\nterm: x\n---\n" + raw):

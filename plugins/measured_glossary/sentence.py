@@ -43,8 +43,10 @@ def _cut(text: str, border: re.Pattern[str], start: int, end: int) -> Iterator[t
 def headings(text: str) -> Iterator[tuple[int, int, int, str]]:
     """Give each heading: where it begins and ends, its level and its title."""
     for found in _HEADING.finditer(text):
-        underlined = {"=": 1, "-": 2}.get((found[4] or " ")[0], 0)
-        yield *found.span(), underlined or len(found[1]), found[2] or found[3]
+        if found[1]:
+            yield *found.span(), len(found[1]), found[2]
+        else:
+            yield *found.span(), 1 if found[4].startswith("=") else 2, found[3]
 
 
 def sections(text: str, title: str) -> Iterator[tuple[int, int]]:
