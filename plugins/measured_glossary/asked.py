@@ -49,7 +49,7 @@ class Asked:
 class Plain(BaseModel):
     """A block without options."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 def refuse(asked: Asked, code: str, message: str, hint: str = "") -> Checked[Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from measured_glossary import card, feeds, published
+from measured_glossary import feeds, published
 from measured_glossary.address import Address
 from measured_glossary.metadata import CARD, ENTRY, SITE_CARD, Public
 from measured_glossary.pipeline import Glossary, Judged
@@ -71,9 +71,15 @@ def _card(entry: Published, title: str) -> bytes:
     authors = " and ".join(said.name for said in entry.authors)
     reviewers = " and ".join(said.name for said in entry.reviews)
     below = f"Written by {authors}. Reviewed by {reviewers}."
-    return card.draw(heading=entry.term, text=entry.answer, above=title, below=below)
+    return _drawn(heading=entry.term, text=entry.answer, above=title, below=below)
 
 
 def _site_card(title: str) -> bytes:
     said = "Numbers measured when the page is built, pages signed by two people."
-    return card.draw(heading=title, text=said, above="", below="")
+    return _drawn(heading=title, text=said, above="", below="")
+
+
+def _drawn(**texts: str) -> bytes:
+    from measured_glossary import card  # and with it Pillow, which most builds do not need
+
+    return card.draw(**texts)

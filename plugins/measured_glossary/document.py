@@ -27,7 +27,7 @@ _BORDER = "---\n"
 class Matter(BaseModel):
     """What the page asks of the lab; the other keys are the site generator's."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     experiments: tuple[Id, ...]
     claims: tuple[ClaimName, ...] = ()

@@ -125,7 +125,7 @@ Day = Annotated[datetime.date, BeforeValidator(_date)]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class PlainTerm(_Part):

@@ -97,7 +97,7 @@ def _moment(day: datetime.date) -> str:
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class SignedBy(_Part):

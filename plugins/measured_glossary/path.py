@@ -37,7 +37,7 @@ Page = Annotated[str, Field(max_length=200), AfterValidator(_page)]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Step(_Part):

@@ -42,6 +42,7 @@ log = get_plugin_logger("measured-glossary")
 # every seven hundredth value, as Python does, is a quarter of a large build.
 RARELY = (100_000, 20, 100)
 WATCHED = ("glossary", "code", "measurements", "paths")
+SWALLOWED = "another plugin swallowed the on_config event of measured-glossary"
 SWITCHED_OFF = (
     "measured-glossary: 'enabled: false' would switch the gate off; to build without a glossary, "
     "remove the plugin from mkdocs.yml"
@@ -90,12 +91,10 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         if self.started is not None:  # `serve` gave up on the build before this one
             self.started.studies.give_up()
         gc.set_threshold(*RARELY)
-        root, settings = project_root(config), settings_of(config, self.config)
+        settings = settings_of(config, self.config)
         with refusals():
-            self.started, self.glossary = pipeline.start(root, settings), None
-        config.watch.extend(str(root / name) for name in WATCHED if (root / name).is_dir())
-        config.extra_css.extend(website.STYLESHEETS)
-        config.extra_javascript.extend(website.SCRIPTS)
+            self.started, self.glossary = pipeline.start(project_root(config), settings), None
+        _extend(config)
         self.stage, self.twins = enter(config), {}
         return config
 
@@ -103,7 +102,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         """Collect, check and decide; refuse here, while the last good site still stands."""
         started, self.started = self.started, None
         if started is None:
-            raise PluginError("another plugin swallowed the on_config event of measured-glossary")
+            raise PluginError(SWALLOWED)
         with refusals():
             refuse_foreign(get_files(config))
             self.glossary = pipeline.finish(started, today())
@@ -119,8 +118,8 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
             refuse_foreign(files)  # again: another plugin may have made some
         self.site = website_of(config, self._built(), drafts=self.preview)
         self.printing = printing(config, self.site.outputs, self.config.per_page)
-        if why := self.printing.why_not:
-            log.info("each page is made anew, since these may look at others: %s", ", ".join(why))
+        if why := ", ".join(self.printing.why_not):
+            log.info("each page is made anew, since these may look at others: %s", why)
         for file in self.printing.files:
             files.append(file)
         self.twins = self.printing.twins()
@@ -186,15 +185,16 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         self._leave()
 
     on_post_build = CombinedEvent(_complete, _publish)
+    on_shutdown = staticmethod(gc.freeze)  # or Python looks once more through all that it holds
 
     def on_build_error(self, *, error: Exception) -> None:
         """Leave the last good site as it is."""
         self._leave()
 
     def _leave(self) -> None:
-        if self.stage:
-            self.stage.leave()
-        self.stage = None
+        stage, self.stage = self.stage, None
+        if stage:
+            stage.leave()
         if self.glossary:
             self.glossary.memo.close()
 
@@ -215,6 +215,14 @@ NOT_RUN = "the gate of measured-glossary has not run: nothing is published"
 def project_root(config: MkDocsConfig) -> Path:
     """Give the folder of `mkdocs.yml`, which is the project's root."""
     return Path(config.config_file_path).resolve().parent
+
+
+def _extend(config: MkDocsConfig) -> None:
+    """Add what every page loads, and the folders that `serve` is to watch."""
+    root = project_root(config)
+    config.watch.extend(str(root / name) for name in WATCHED if (root / name).is_dir())
+    config.extra_css.extend(website.STYLESHEETS)
+    config.extra_javascript.extend(website.SCRIPTS)
 
 
 def address_of(config: MkDocsConfig) -> Address | None:

@@ -31,7 +31,7 @@ def _repository(text: str) -> str:
 class Project(BaseModel):
     """The glossary's own settings; all texts."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     title: str = Field(min_length=1, max_length=80, description="The glossary's name")
     repository: Annotated[str, AfterValidator(_repository)] = Field(

@@ -262,6 +262,15 @@ def linked(
     return "".join([*parts, text[end:]])
 
 
+def targets(found: Iterable[Mention], known: Vocabulary) -> list[object]:
+    """Give all that `linked` takes from mentions and terms, as plain values."""
+    return [(m.start, m.end, m.shown, [_told(known.by_id[each]) for each in m.ids]) for m in found]
+
+
+def _told(term: Term) -> tuple[str, ...]:
+    return term.uri, term.answer, *term.names
+
+
 def _link(mention: Mention, known: Vocabulary, page: str, own: str) -> str:
     if not mention.ids or own in mention.ids:
         return mention.shown

@@ -24,7 +24,7 @@ from measured_glossary.diagram import script
 from measured_glossary.entry import PlainTerm
 from measured_glossary.lab.record import record_bytes
 from measured_glossary.lab.study import Study
-from measured_glossary.memo import digest, package
+from measured_glossary.memo import content_digest, digest, package
 from measured_glossary.metadata import Public
 from measured_glossary.path import PATHS
 from measured_glossary.path_pages import Stop
@@ -32,7 +32,8 @@ from measured_glossary.pipeline import Glossary, Judged
 from measured_glossary.problem import Place, Problem
 from measured_glossary.published import Published
 from measured_glossary.scan import Lines
-from measured_glossary.terms import Vocabulary, ids_of, link, linked, problems
+from measured_glossary.terms import Mention as TermMention
+from measured_glossary.terms import Vocabulary, ids_of, link, linked, problems, targets
 from measured_glossary.trust.folder import ENTRIES, EntryFolder
 from measured_glossary.trust.signoff import Signoff
 
@@ -75,7 +76,7 @@ class Output:
 def _whole(uri: str, content: str | bytes, *, is_public: bool, title: str = "") -> Output:
     """Give a file whose content is at hand."""
     make = partial(_itself, content)
-    return Output(uri=uri, key=digest(content), make=make, is_public=is_public, title=title)
+    return Output(uri=uri, key=content_digest(content), make=make, is_public=is_public, title=title)
 
 
 def _itself(content: str | bytes) -> str | bytes:
@@ -134,12 +135,12 @@ def website(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class _Shelf:
     """A glossary with what connects its entries: what may be linked, and who names whom.
 
     `named` is what each entry's body names; `others` what may be said of the other entries, on a
-    draft's page and on a public one.
+    draft's page and on a public one; `facts` a digest of what is said of each entry.
     """
 
     glossary: Glossary
@@ -151,18 +152,27 @@ class _Shelf:
     turns: Mapping[str, page.Turn]
     others: Mapping[bool, Mapping[str, page.Other]]
     public: Public | None
+    facts: Mapping[str, bytes]
+
+    @cached_property
+    def around(self) -> bytes:
+        """A digest of what every page of an entry is made with."""
+        return digest(package(), _site(self.glossary), self.drafts, _place(self.public))
 
     def files(self) -> Iterator[Output]:
         """Give the files that are made from all published entries together."""
         if not self.public:
             return
-        everything = digest(package(), self.public)
+        told = [self.facts[entry.id] for entry in self.public.entries]
+        everything = digest(package(), _place(self.public), told)
         for uri, make in catalogue.files(self.public):
             key = digest(uri, everything)
             yield Output(uri=uri, key=key, make=make, is_public=True, is_costly=True)
         for entry in self.public.entries:
             uri, make = catalogue.card_of(entry, self.public.title)
-            key = digest(package(), uri, self.public.title, entry)
+            names = [said.name for said in (*entry.authors, *entry.reviews)]
+            seen = (entry.term, entry.answer, len(entry.authors), names)
+            key = digest(package(), uri, self.public.title, *seen)
             yield Output(uri=uri, key=key, make=make, is_public=True, is_costly=True)
 
 
@@ -189,6 +199,7 @@ def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | N
         public=catalogue.public(glossary, address) if address else None,
         turns=page.turns(others[drafts]),
         others=others,
+        facts={judged.id: _facts(judged) for judged in glossary.entries},
     )
 
 
@@ -196,7 +207,8 @@ def _named(glossary: Glossary, pages: Sequence[Written], known: Vocabulary) -> l
     """Find what each page names; a page that names other terms now is read again."""
     names = digest(sorted((key, ids_of(terms)) for key, terms in known.linked.items()))
     ids = digest(sorted((term.id, bool(term.uri)) for term in known.by_id.values()))
-    keys = [digest(package(), "named", names, ids, page.markdown) for page in pages]
+    made = digest(package(), "named", names, ids)
+    keys = [digest(made, content_digest(page.markdown)) for page in pages]
     return glossary.memo.values(keys, lambda index: named(pages[index].markdown, known))
 
 
@@ -235,19 +247,18 @@ def foreign_files(uris: Iterable[str]) -> list[Problem]:
 
 def _entry(shelf: _Shelf, judged: Judged) -> Iterator[Output]:
     is_public = judged.verdict.state in ("published", "retracted")
-    uri, known = entry_uri(judged.id), shelf.known
     names = shelf.named[judged.id].mentions if judged.id in shelf.named else ()
-    body = linked(judged.body, names, known, page=uri, own=judged.id)
     around = _Around(
-        site=_site(shelf.glossary),
-        body=body,
+        names=names,
         others=_related(judged, shelf.others[not is_public]),
         met_in=[(m.title, f"../../{m.uri}", m.sentence) for m in shelf.met_in.get(judged.id, ())],
         turn=shelf.turns.get(judged.id, (None, None)),
     )
+    body = content_digest(judged.body)
+    said = (shelf.around, shelf.facts[judged.id], body, targets(names, shelf.known))
     yield Output(
-        uri=uri,
-        key=digest(package(), "page", _facts(shelf, judged), around),
+        uri=entry_uri(judged.id),
+        key=digest("page", *said, *around.said()),
         make=partial(_rendered, shelf, judged, around),
         is_public=is_public,
         title=judged.entry.front.term if judged.entry else judged.id,
@@ -259,56 +270,56 @@ def _entry(shelf: _Shelf, judged: Judged) -> Iterator[Output]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Around:
-    """What stands on an entry's page besides the entry and its verdict."""
+    """What stands on an entry's page besides the entry and its verdict; `names` are in its body."""
 
-    site: page.Site
-    body: str
+    names: Sequence[TermMention]
     others: Mapping[str, page.Other]
     met_in: Sequence[tuple[str, str, str]]
     turn: page.Turn
 
+    def said(self) -> tuple[object, ...]:
+        """Give all of it but the names, as plain values: the `repr` of others is slow."""
+        others = [(each.term, each.answer, each.url) for each in self.others.values()]
+        turn = [(each.term, each.answer, each.url) if each else () for each in self.turn]
+        return list(self.others), others, self.met_in, turn
+
 
 def _rendered(shelf: _Shelf, judged: Judged, around: _Around) -> str:
+    uri, own = entry_uri(judged.id), judged.id
+    body = linked(judged.body, around.names, shelf.known, page=uri, own=own)
     context = page.PageContext(
-        site=around.site,
+        site=_site(shelf.glossary),
         verdict=judged.verdict,
         signoff=judged.signoff,
         others=around.others,
         met_in=around.met_in,
-        link=lambda _: around.body,
+        link=lambda _: body,
         cited=_cited(shelf, judged),
         turn=around.turn,
     )
     return _matter(judged) + page.render(judged, context)
 
 
-def _facts(shelf: _Shelf, judged: Judged) -> tuple[object, ...]:
-    """Give all that an entry's page and its head say of the entry, as values with a `repr`."""
-    public = shelf.public
-    signoff = judged.signoff
-    return (
+def _facts(judged: Judged) -> bytes:
+    """Give a digest of all that is said of an entry: its text, its verdict, who signed it when."""
+    folder, signoff, verdict = judged.draft.folder, judged.signoff, judged.verdict
+    return digest(
         judged.id,
         judged.entry.source.sha256 if judged.entry else "",
-        judged.verdict,
-        shelf.drafts,
-        _place(public),
+        [(name, content_digest(raw)) for name, raw in folder.signatures.items()] if folder else (),
+        verdict.state,
+        verdict.reasons,
+        verdict.missing,
         _said(signoff) if signoff else (),
     )
 
 
 def _said(signoff: Signoff) -> tuple[object, ...]:
-    """Give what verified statements say of an entry: who, when, what of it, by which registry."""
-    registry = signoff.registry
-    retraction = signoff.retraction.statement if signoff.retraction else None
+    """Give which statements hold, and by which registry: that and their bytes say all the rest."""
     signed = (*signoff.authors, *signoff.reviews, *signoff.checks)
-    return (
-        signoff.manifest,
-        [(s.person.id, s.person.name, s.on, s.key.public.fingerprint, s.statement) for s in signed],
-        signoff.last_checked,
-        retraction,
-        registry.sha256,
-        registry.pinned,
-    )
+    retraction = signoff.retraction.file if signoff.retraction else ""
+    registry = signoff.registry
+    return signoff.manifest, [s.file for s in signed], retraction, registry.sha256, registry.pinned
 
 
 def _related(judged: Judged, others: Mapping[str, page.Other]) -> dict[str, page.Other]:

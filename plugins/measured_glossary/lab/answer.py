@@ -17,7 +17,7 @@ _Plain = bool | int | float | str | None
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class ProblemAnswer(_Strict):

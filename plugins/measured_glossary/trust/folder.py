@@ -10,6 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +38,7 @@ class EntryFolder:
 def read_folder(root: Path, entry: str) -> Checked[EntryFolder]:
     """Read every file of an entry; anything that is no plain file refuses the whole."""
     walk = _Walk(root)
-    found = dict(walk.files(f"{ENTRIES}/{entry}", MAX_DEPTH))
+    found = dict(walk.files(f"{ENTRIES}/{entry}", MAX_DEPTH)) if walk.finds(entry) else {}
     if walk.problems:
         return Checked(value=None, problems=tuple(sorted(set(walk.problems))))
     inside = f"{ENTRIES}/{entry}/{SIGNATURES}/"
@@ -71,8 +72,19 @@ class _Walk:
         self.problems: list[Problem] = []
         self.count = 0
 
+    def finds(self, entry: str) -> bool:
+        """Say whether there is a folder; below a link the bytes would be another place's."""
+        path, folder = str(self.root), f"{ENTRIES}/{entry}"
+        for part in folder.split("/"):
+            path = f"{path}/{part}"
+            if not _is_folder(path):
+                self._add(folder, "not-a-folder", f"{part} is not a folder of the project")
+                return False
+        return True
+
     def files(self, folder: str, depth_left: int) -> Iterator[tuple[str, bytes]]:
-        if not self._is_folder(folder, depth_left):
+        if not depth_left:
+            self._add(folder, "too-deep", f"folders are nested deeper than {MAX_DEPTH} levels")
             return
         with os.scandir(self.root / folder) as found:
             children = sorted(found, key=lambda child: child.name)
@@ -85,18 +97,6 @@ class _Walk:
                 yield from self.files(path, depth_left - 1)
             else:
                 yield from self._file(path, child)
-
-    def _is_folder(self, folder: str, depth_left: int) -> bool:
-        """A link to a folder, or below one, is refused: the bytes would be another place's."""
-        path = str(self.root)
-        for part in folder.split("/"):
-            path = f"{path}/{part}"
-            if os.path.islink(path) or not os.path.isdir(path):  # noqa: PTH112, PTH114 - in a loop
-                self._add(folder, "not-a-folder", f"{part} is not a folder of the project")
-                return False
-        if not depth_left:
-            self._add(folder, "too-deep", f"folders are nested deeper than {MAX_DEPTH} levels")
-        return bool(depth_left)
 
     def _fold(self, folder: str, children: list[str]) -> None:
         seen: dict[str, str] = {}
@@ -120,18 +120,19 @@ class _Walk:
         if child.is_symlink():
             self._add(path, "unreadable-file", f"cannot be read: {path} is a symbolic link")
             return
-        status = os.lstat(child.path)  # what a folder lists has no number of names on Windows
-        if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
-            said = f"is one of {status.st_nlink} names of the same file"
-            self._add(path, "hard-link", said, "copy the file in place of the link")
-            return
-        read = read_here(child.path, path)
+        read = read_here(child.path, path, is_alone=True)
         self.problems += read.problems
         if read.value is not None:
             yield path, read.value
 
     def _add(self, file: str, code: str, message: str, hint: str = "") -> None:
         self.problems.append(Problem(place=Place(file), code=code, message=message, hint=hint))
+
+
+def _is_folder(path: str) -> bool:
+    with suppress(OSError):
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    return False
 
 
 def depth_of(path: str) -> int:

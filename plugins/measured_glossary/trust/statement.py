@@ -153,7 +153,7 @@ def to_bytes(statement: Statement) -> bytes:
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class _Digests(_Model):
