@@ -14,7 +14,7 @@ import logging
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -294,6 +294,17 @@ def made_with(config: MkDocsConfig, nav: Navigation, *extra: object) -> bytes:
         shown,
         extra,
     )
+
+
+def remember_compiled(env: jinja2.Environment, config: MkDocsConfig) -> None:
+    """Let Jinja find the theme's templates compiled, in its own folder, which is the user's alone.
+
+    What is there was compiled by the same versions with the same plugins: they may change how.
+    """
+    plugins = [(name, type(plugin).__qualname__) for name, plugin in config.plugins.items()]
+    made = digest(package(), _installed(), plugins, sorted(env.extensions)).hex()[:16]
+    with suppress(RuntimeError, OSError):  # there is no folder that is
+        env.bytecode_cache = jinja2.FileSystemBytecodeCache(pattern=f"__glossary_{made}_%s.cache")
 
 
 _NOT_ON_PAGES = frozenset(

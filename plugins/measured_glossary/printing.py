@@ -17,7 +17,16 @@ from mkdocs.structure.nav import Navigation
 
 from measured_glossary import search
 from measured_glossary.memo import Memo, digest
-from measured_glossary.press import Kept, Notes, Press, bind, in_the_way, kept, made_with
+from measured_glossary.press import (
+    Kept,
+    Notes,
+    Press,
+    bind,
+    in_the_way,
+    kept,
+    made_with,
+    remember_compiled,
+)
 from measured_glossary.tree import Leaf
 from measured_glossary.website import Output, has_twin
 
@@ -46,6 +55,7 @@ class Printing:
         """Print the pages, and make what is costly, where that was not done before."""
         if self.nav is None or self.why_not:
             return self
+        remember_compiled(env, config)
         press = Press(
             config=config,
             files=files,

@@ -34,7 +34,7 @@ _HALF_QUOTE = re.compile('["“”„]')
 _BLANK_LINES = re.compile(r"\n[ \t>]*(?=\n)")
 
 # Letters and colons that look like the ones of a byline; Unicode's own folding does the rest.
-_ALIKE = {
+_ALIKE = str.maketrans({
     alike: letter
     for letter, many in {
         "a": "аαɑ", "b": "ьƅ", "c": "сϲ", "d": "ԁɗ", "e": "еεҽ", "h": "һհ", "i": "іιıɩ", "k": "кκ",
@@ -42,7 +42,7 @@ _ALIKE = {
         "y": "уγүʏ", ":": "꞉∶ː։׃፡˸",
     }.items()
     for alike in many
-}  # fmt: skip
+})  # fmt: skip
 _BYLINE = ("writtenby:", "reviewedby:", "lastcheckedon:", "writtenon:")
 _CLAUSE = re.compile(r"(?:^|(?<=[\n|\"“”\[\].:!?;>]))(?=[^\n])")
 _CLAUSE_SIGNS = 200
@@ -62,8 +62,10 @@ def byline_in(text: str) -> int | None:
 
 def _skeleton(text: str) -> str:
     """Give the letters and colons a reader sees, whatever script or markup they stand in."""
-    seen = unicodedata.normalize("NFKD", html.unescape(text).replace("\\", "")).casefold()
-    return re.sub(r"[^a-z:]", "", "".join(_ALIKE.get(sign, sign) for sign in seen))
+    plain = html.unescape(text) if "&" in text else text
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFKD", plain.replace("\\", "")).casefold().translate(_ALIKE)
+    return re.sub(r"[^a-z:]+", "", plain.casefold())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

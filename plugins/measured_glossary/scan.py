@@ -14,6 +14,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from measured_glossary.problem import Place
@@ -64,7 +65,7 @@ class Markup:
 
 def blanked(text: str) -> str:
     """Give as many blanks as the text has signs; line ends stay."""
-    return re.sub(r"[^\n]", " ", text)
+    return "\n".join(" " * len(line) for line in text.split("\n"))
 
 
 class Lines:
@@ -84,6 +85,7 @@ class Lines:
         return Place(self.file, self.first_line + row, offset - self.starts[row] + 1)
 
 
+@lru_cache(maxsize=4)  # several ask, one after the other, for the same text
 def scan(text: str) -> Markup:
     """Find code, comments, link targets, escapes, values and blocks in Markdown."""
     found = _Findings(text)
