@@ -17,7 +17,7 @@ PACKAGE = ROOT / "plugins" / "measured_glossary"
 # From the ground up; a folder stands for all its modules. What shares a layer does not meet.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"problem", "explain", "markup", "progress", "trace", "address", "card", "bundle"}),
-    frozenset({"automaton", "memo", "stage"}),
+    frozenset({"automaton", "eager", "memo", "stage"}),
     frozenset({"source", "attachment", "scan", "chart", "diagram", "scaffold", "graph", "tree"}),
     frozenset({"audit", "body", "sentence", "project", "terms", "zensical"}),
     frozenset({"prose"}),
@@ -42,7 +42,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 
 # Who may import what does not belong to the base, or would make the engine know its host.
 ONLY_IN: dict[str, frozenset[str]] = {
-    "mkdocs": frozenset({"plugin", "preview", "press", "printing", "stage"}),
+    "mkdocs": frozenset({"eager", "plugin", "preview", "press", "printing", "stage"}),
     "cupy": frozenset({"lab.worker", "lab.gpu", "lab.machine"}),
     "pynvml": frozenset({"lab.machine"}),
 }

@@ -56,7 +56,7 @@ def test_the_base_install_is_small() -> None:
     """Reading, checking, verifying and building need no CUDA package and no browser."""
     assert names(PROJECT["dependencies"]) == {
         "mkdocs", "mkdocs-material", "PyYAML", "Jinja2", "Markdown", "pydantic", "cryptography",
-        "shtab", "Pillow",
+        "shtab", "Pillow", "watchdog",
     }  # fmt: skip
 
 

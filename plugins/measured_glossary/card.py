@@ -68,9 +68,10 @@ def _shades(light: tuple[int, ...], dark: tuple[int, ...]) -> Iterator[tuple[int
 @cache
 def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     font = ImageFont.load_default(size)
-    is_scalable = isinstance(font, ImageFont.FreeTypeFont)
+    if not isinstance(font, ImageFont.FreeTypeFont):
+        return font
     # Latin letters need no shaping, and are drawn in half the time without.
-    return font.font_variant(layout_engine=ImageFont.Layout.BASIC) if is_scalable else font
+    return font.font_variant(layout_engine=ImageFont.Layout.BASIC)
 
 
 def _shown(text: str) -> str:

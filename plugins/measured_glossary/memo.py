@@ -123,6 +123,7 @@ class Memo:
         with suppress(sqlite3.Error):
             self._shrink()
             self._connection.close()
+        self._connection = None
 
     # What was written where: `tree` asks, so that an unchanged file is not touched.
 

@@ -181,7 +181,7 @@ def start(root: Path, settings: Settings) -> Started:
     """Read the entries and set their experiments running."""
     project = _required(read_project(root))
     registry = judging_registry(root, settings)
-    drafts = _read_entries(root, settings.memo)
+    drafts = _read_entries(root, settings.memo, entry_ids(root))
     documents = read_documents(root / settings.docs)
     pages: list[Measured] = [draft.entry for draft in drafts if draft.entry]
     pages += documents.value or ()
@@ -206,9 +206,9 @@ def finish(started: Started, today: date) -> Glossary:
     attested = partial(with_attestations, started.root, registry=started.registry, today=today)
     studies = {study.id: attested(study) for study in found}
     terms, ids = _terms(started.drafts), frozenset(draft.id for draft in started.drafts)
-    judge = partial(_judge, started, studies=studies, terms=terms, ids=ids, today=today)
+    judge = partial(_judge, started.registry, studies=studies, terms=terms, ids=ids, today=today)
     bodies = _bodies(started, studies)
-    shown = [_expanded(started, each, studies) for each in started.documents.value or ()]
+    shown = [_expanded(started.project, each, studies) for each in started.documents.value or ()]
     faults = [*leftover.problems(started.root), *started.documents.problems]
     faults += started.paths.problems
     faults += [problem for each in shown for problem in each.problems]
@@ -229,22 +229,44 @@ def finish(started: Started, today: date) -> Glossary:
 SAID_THERE = frozenset({"no-measurement", "stale-record", "unchecked-claim"})
 
 
+def judged_again(glossary: Glossary, entry_id: str, today: date) -> Judged:
+    """Read and judge one entry once more, beside all else as it was found then.
+
+    Raises `Refused` if it cannot be read, or shows an experiment that nobody studied.
+    """
+    draft = next(iter(_read_entries(glossary.root, Memo(), [entry_id])))
+    entry, studies = draft.entry, glossary.studies
+    if entry is None or not set(entry.front.experiments) <= studies.keys():
+        raise Refused(draft.problems)
+    others = [each.draft for each in glossary.entries if each.id != entry_id]
+    evidence = _evidence(glossary.project, _used(entry, studies), top="../../")
+    return _judge(
+        glossary.registry,
+        draft,
+        page.expand(entry, evidence),
+        studies=studies,
+        terms=_terms([*others, draft]),
+        ids=frozenset(each.id for each in glossary.entries),
+        today=today,
+    )
+
+
 def _expanded(
-    started: Started, document: Document, studies: Mapping[str, Study]
+    project: Project, document: Document, studies: Mapping[str, Study]
 ) -> Checked[Expanded]:
     used = tuple(studies[name] for name in document.front.experiments if name in studies)
-    body = page.expand(document, _evidence(started, used, top=document.top))
+    body = page.expand(document, _evidence(project, used, top=document.top))
     told = () if any(map(gate.is_broken, used)) else body.problems
     faults = [p for p in gate.evidence_faults(document, used) if p.code not in SAID_THERE]
     expanded = Expanded(document=document, body=f"{body.value or ''}\n")
     return Checked(value=expanded, problems=(*told, *faults))
 
 
-def _evidence(started: Started, used: tuple[Study, ...], top: str) -> page.Evidence:
+def _evidence(project: Project, used: tuple[Study, ...], top: str) -> page.Evidence:
     return page.Evidence(
         studies=used,
         evaluate=partial(evaluate, names=names_of(used)),
-        repository=started.project.repository,
+        repository=project.repository,
         top=top,
     )
 
@@ -263,7 +285,7 @@ def _bodies(started: Started, studies: Mapping[str, Study]) -> list[Checked[str]
         entry = started.drafts[index].entry
         if entry is None:
             return Checked(value=None)
-        return page.expand(entry, _evidence(started, _used(entry, studies), top="../../"))
+        return page.expand(entry, _evidence(started.project, _used(entry, studies), top="../../"))
 
     return started.memo.values([key(draft) for draft in started.drafts], expand)
 
@@ -273,7 +295,7 @@ def _used(entry: Entry, studies: Mapping[str, Study]) -> tuple[Study, ...]:
 
 
 def _judge(
-    started: Started,
+    registry: Registry,
     draft: Draft,
     body: Checked[str],
     *,
@@ -289,7 +311,7 @@ def _judge(
     told = () if any(map(gate.is_broken, used)) else body.problems
     names = (*_unknown_entries(entry, ids), *_term_faults(entry, terms))
     faults = (*draft.problems, *told, *names)
-    signed = signoff.judge(signing_evidence(draft, used), started.registry, today)
+    signed = signoff.judge(signing_evidence(draft, used), registry, today)
     verdict = gate.decide(entry, faults, used, signed)
     return Judged(draft=draft, verdict=verdict, signoff=signed, body=body.value or "")
 
@@ -322,9 +344,9 @@ def experiment_ids(root: Path) -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in root.glob("code/*/experiment.py")))
 
 
-def _read_entries(root: Path, memo: Memo) -> tuple[Draft, ...]:
-    """Read every entry's folder; parse what was not parsed before."""
-    folders = {entry_id: read_folder(root, entry_id) for entry_id in entry_ids(root)}
+def _read_entries(root: Path, memo: Memo, entries: Sequence[str]) -> tuple[Draft, ...]:
+    """Read entries' folders; parse what was not parsed before."""
+    folders = {entry_id: read_folder(root, entry_id) for entry_id in entries}
     raws = {
         entry_id: folder.value.files[_file(entry_id)]
         for entry_id, folder in folders.items()

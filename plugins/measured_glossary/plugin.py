@@ -9,9 +9,10 @@ from __future__ import annotations
 import datetime
 import gc
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -20,6 +21,7 @@ from mkdocs.config import base, config_options
 from mkdocs.config.base import ValidationError
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
+from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin_logger
 from mkdocs.structure.files import Files, get_files
 from mkdocs.structure.nav import Navigation
@@ -28,13 +30,16 @@ from mkdocs.utils.templates import TemplateContext
 
 from measured_glossary import pipeline, search, status, website
 from measured_glossary.address import Address
+from measured_glossary.eager import attach
 from measured_glossary.lab.study import Measure
-from measured_glossary.press import Kept, named
+from measured_glossary.memo import Memo
+from measured_glossary.press import named
 from measured_glossary.printing import Printing, printing
 from measured_glossary.problem import Problem, Refused, to_text
 from measured_glossary.progress import Tenths
 from measured_glossary.stage import Stage, enter
 from measured_glossary.tree import publish
+from measured_glossary.trust.folder import ENTRIES
 
 log = get_plugin_logger("measured-glossary")
 
@@ -160,9 +165,8 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         """Put the verdict into the page's head, where readers' tools and the audit find it."""
         uri, asking = page.file.src_uri, search.with_worker(output)
         made = website.with_head(self._made(), uri, asking, preview=self.preview)
-        own = isinstance(page.file, Kept) and website.has_twin(page.file.output)
-        shown = shown_of(page, config, made)
-        return website.with_metadata(self._made(), shown, has_twin=own or uri in self.twins)
+        shown, has_twin = shown_of(page, config, made), self.printing.has_twin(page.file)
+        return website.with_metadata(self._made(), shown, has_twin=has_twin or uri in self.twins)
 
     def on_post_template(self, output: str, *, template_name: str, config: MkDocsConfig) -> str:
         """Let the search box of a page without a source, as 404.html, ask our worker too."""
@@ -178,25 +182,26 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
     def _publish(self, *, config: MkDocsConfig) -> None:
         """Bring the site's folder up to date; a strict build that warned leaves it as it is."""
         self.printing.check_links(config)
-        stage, memo = self.stage, self._built().memo
-        if stage and not stage.is_given_up():
-            change = publish(stage.site, stage.folder, tuple(self.printing.leaves()), memo)
-            log.info("%d files written, %d deleted, %d as they were", *astuple(change))
-        self._leave()
+        if self.stage and not self.stage.is_given_up():
+            bring_up_to_date(self.stage, self.printing, self._built().memo)
+        self.on_build_error()
 
     on_post_build = CombinedEvent(_complete, _publish)
     on_shutdown = staticmethod(gc.freeze)  # or Python looks once more through all that it holds
 
-    def on_build_error(self, *, error: Exception) -> None:
-        """Leave the last good site as it is."""
-        self._leave()
-
-    def _leave(self) -> None:
-        stage, self.stage = self.stage, None
-        if stage:
-            stage.leave()
+    def on_build_error(self, *, error: Exception | None = None) -> None:
+        """Let go of what a build holds; after an error the last good site is as it was."""
+        if self.stage:
+            self.stage.leave()
         if self.glossary:
             self.glossary.memo.close()
+        self.stage = None
+
+    def on_serve(
+        self, server: LiveReloadServer, *, config: MkDocsConfig, builder: Callable[..., None]
+    ) -> LiveReloadServer:
+        """Show an edited entry at once; the build follows."""
+        return attach(server, project_root(config) / ENTRIES, partial(_show_again, self))
 
     def _made(self) -> website.Website:
         if self.site is None:
@@ -207,6 +212,13 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         if self.glossary is None:
             raise PluginError(NOT_RUN)
         return self.glossary
+
+
+def _show_again(plugin: MeasuredGlossary, entry_id: str) -> None:
+    """Make the page of an entry as it is now, beside the others as they were built last."""
+    judged = pipeline.judged_again(plugin._built(), entry_id, today())
+    plugin.site, page = website.with_again(plugin._made(), judged)
+    plugin.printing.show(page)
 
 
 NOT_RUN = "the gate of measured-glossary has not run: nothing is published"
@@ -265,6 +277,12 @@ def shown_of(page: Page, config: MkDocsConfig, page_html: str) -> website.Shown:
         description=str(page.meta.get("description") or config.site_description or ""),
         html=page_html,
     )
+
+
+def bring_up_to_date(stage: Stage, printing: Printing, memo: Memo) -> None:
+    """Bring the site's folder to what was built."""
+    change = publish(stage.site, stage.folder, tuple(printing.leaves()), memo)
+    log.info("%d files written, %d deleted, %d as they were", *astuple(change))
 
 
 def write_twins(config: MkDocsConfig, twins: Mapping[str, str | bytes]) -> None:

@@ -108,6 +108,11 @@ class Press:
         found: tuple[str, bytes] | None = dict(self.memo.load([key])).get(key)
         return found or self._one(page)[0]
 
+    def page(self, output: Output) -> tuple[str, bytes]:
+        """Print one page, and keep nothing: where it stands, its HTML."""
+        file = kept(self.config, output)
+        return file.dest_uri, self._one(file)[0][1]
+
     def _noted(self, keys: Sequence[bytes]) -> dict[bytes, Notes]:
         by_note = {_note(key): key for key in keys}
         return {by_note[note]: value for note, value in self.memo.load(by_note)}

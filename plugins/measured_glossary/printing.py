@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from jinja2 import Environment
 from mkdocs.config.defaults import MkDocsConfig
@@ -27,7 +28,7 @@ from measured_glossary.press import (
     made_with,
     remember_compiled,
 )
-from measured_glossary.tree import Leaf
+from measured_glossary.tree import Leaf, update
 from measured_glossary.website import Output, has_twin
 
 
@@ -69,6 +70,17 @@ class Printing:
         notes = press.print(self.pages)
         bind(press, self.pages, notes)
         return replace(self, press=press, notes=tuple(notes))
+
+    def show(self, output: Output) -> None:
+        """Print one page once more, and put it where it stands on the site."""
+        if self.press is None:
+            raise LookupError("MkDocs makes the pages itself")
+        uri, content = self.press.page(output)
+        update(Path(self.press.config.site_dir, uri), content)
+
+    def has_twin(self, file: File) -> bool:
+        """Say whether a page that is printed here has its Markdown beside it."""
+        return isinstance(file, Kept) and has_twin(file.output)
 
     def twins(self) -> dict[str, str | bytes]:
         """Give the Markdown of each public page that MkDocs makes itself, by where it stands."""

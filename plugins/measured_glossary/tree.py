@@ -44,12 +44,12 @@ def publish(site: Path, staged: Path, leaves: Sequence[Leaf], memo: Memo) -> Cha
     others = [uri for uri, _ in _walk(staged)]
     gone = there.keys() - set(others) - {leaf.uri for leaf in leaves}
     _delete(site, gone)
-    news = [uri for uri in others if _update(site / uri, (staged / uri).read_bytes())]
+    news = [uri for uri in others if update(site / uri, (staged / uri).read_bytes())]
     fresh: dict[str, tuple[bytes, str]] = {}
     for leaf in leaves:
         if written.get(leaf.uri) == (leaf.key, there.get(leaf.uri)):
             continue
-        if _update(site / leaf.uri, leaf.load()):
+        if update(site / leaf.uri, leaf.load()):
             news.append(leaf.uri)
         fresh[leaf.uri] = leaf.key, _state((site / leaf.uri).stat())
     memo.remember(str(site), written.keys() & gone, fresh)
@@ -91,7 +91,7 @@ def _parents(uri: str) -> Iterator[str]:
     return ("/".join(parts[: depth + 1]) for depth in range(len(parts)))
 
 
-def _update(path: Path, content: bytes) -> bool:
+def update(path: Path, content: bytes) -> bool:
     """Write a file if it has another content; say whether it was written."""
     with suppress(OSError):
         if not path.is_symlink() and path.read_bytes() == content:

@@ -92,6 +92,7 @@ class Website:
     known: Vocabulary
     public: Public | None
     judged: Mapping[str, Judged]
+    shelf: _Shelf
 
     @cached_property
     def published(self) -> Mapping[str, Published]:
@@ -132,7 +133,17 @@ def website(
         known=shelf.known,
         public=shelf.public,
         judged={entry_uri(judged.id): judged for judged in glossary.entries},
+        shelf=shelf,
     )
+
+
+def with_again(site: Website, judged: Judged) -> tuple[Website, Output]:
+    """Give a site with an entry as it is now, and its page; the other pages are as they were."""
+    facts = {**site.shelf.facts, judged.id: _facts(judged)}
+    names = {**site.shelf.named, judged.id: named(judged.body, site.known)}
+    shelf = replace(site.shelf, named=names, facts=facts)
+    page = next(_entry(shelf, judged))
+    return replace(site, shelf=shelf, judged={**site.judged, page.uri: judged}), page
 
 
 @dataclass(frozen=True, kw_only=True)
