@@ -15,7 +15,7 @@ import multiprocessing
 import pickle
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import chain, islice
@@ -28,6 +28,7 @@ FILE = "memo.sqlite"
 MAX_BYTES = 2 << 30
 FEW = 24  # fewer than this are computed here: starting processes takes longer
 CHUNK = 8
+JOINED = 50  # values that are kept once more as one: an edit makes one such group anew
 _ROWS = 500  # keys of one question; SQLite takes at most 999
 _MARKS = ",".join("?" * _ROWS)
 _VALUES = f"select key, day, value from kept where key in ({_MARKS})"  # noqa: S608 - question marks
@@ -75,6 +76,7 @@ class Memo:
         self.file = folder / FILE if folder else None
         self.misses = 0
         self._connection: sqlite3.Connection | None = None
+        self._last: tuple[bytes, Any] = b"", None
 
     @property
     def _db(self) -> sqlite3.Connection:
@@ -92,6 +94,7 @@ class Memo:
         missing = [index for index, key in enumerate(keys) if key not in found]
         made = {keys[index]: value for index, value in self.computed(missing, compute)}
         self.store(made.items())
+        self.join(keys, found | made, made)
         return [found[key] if key in found else made[key] for key in keys]
 
     def keep(self, keys: Sequence[bytes], compute: Callable[[int], object]) -> None:
@@ -102,6 +105,27 @@ class Memo:
 
     def load(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, Any]]:
         """Give the values there are."""
+        parts = _joinable(keys)
+        joined = dict(self._load(parts))
+        for name, part in parts.items():
+            yield from zip(part, joined.get(name, ()), strict=False)
+        yield from self._load(key for name in parts.keys() - joined.keys() for key in parts[name])
+
+    def join(
+        self, keys: Iterable[bytes], found: Mapping[bytes, object], fresh: Collection[bytes]
+    ) -> None:
+        """Keep values once more, many in one: asked for together again, they load in half the time.
+
+        `fresh` are the keys that were not kept before: where there is none, nothing is done.
+        """
+        parts = _joinable(keys) if fresh else {}
+        self.store(
+            (name, [found[key] for key in part])
+            for name, part in parts.items()
+            if not part.keys().isdisjoint(fresh)
+        )
+
+    def _load(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, Any]]:
         for asked in _parts(keys):
             rows = self._all(_VALUES, asked)
             for key, _, value in rows:
@@ -109,8 +133,18 @@ class Memo:
                     yield key, _unpacked(value)
             self._used([key for key, day, _ in rows if day < self.day])
 
+    def get(self, key: bytes) -> Any:
+        """Give one value, or `None`, which nobody keeps; the last is at hand."""
+        if self._last[0] != key:
+            rows = self._all("select value from kept where key = ?", [key])
+            self._last = key, None
+            with suppress(Exception):  # as above
+                self._last = key, _unpacked(rows[0][0])
+        return self._last[1]
+
     def store(self, items: Iterable[tuple[bytes, object]]) -> None:
         """Keep values, without holding them all at once; an older one of the same key goes."""
+        self._last = b"", None
         rows = ((key, self.day, _packed(value)) for key, value in items)
         while part := list(islice(rows, _ROWS)):
             with self._writing():
@@ -121,7 +155,7 @@ class Memo:
         if self._connection is None:
             return
         with suppress(sqlite3.Error):
-            self._shrink()
+            _shrink(self._connection, self.max_bytes)
             self._connection.close()
         self._connection = None
 
@@ -179,12 +213,14 @@ class Memo:
         with suppress(sqlite3.Error), self._db:
             yield
 
-    def _shrink(self) -> None:
-        size = "select coalesce(sum(length(value)), 0) from kept"
-        while self._db.execute(size).fetchone()[0] > self.max_bytes:
-            with self._db:
-                self._db.execute(_OLDEST)
-            self._db.execute("vacuum")
+
+def _shrink(db: sqlite3.Connection, max_bytes: int) -> None:
+    """Drop what nobody asked for longest, until the rest is small enough."""
+    size = "select coalesce(sum(length(value)), 0) from kept"
+    while db.execute(size).fetchone()[0] > max_bytes:
+        with db:
+            db.execute(_OLDEST)
+        db.execute("vacuum")
 
 
 def _opened(file: Path | None) -> sqlite3.Connection:
@@ -208,6 +244,14 @@ def _connected(name: str) -> sqlite3.Connection:
     connection.executescript(_PRAGMAS + _SCHEMA)
     connection.execute("select count(*) from written").fetchone()
     return connection
+
+
+def _joinable(keys: Iterable[bytes]) -> dict[bytes, dict[bytes, None]]:
+    """Give keys in groups, in their order, each by a key of its own."""
+    left, found = iter(dict.fromkeys(keys)), {}
+    while part := list(islice(left, JOINED)):
+        found[digest("joined", part)] = dict.fromkeys(part)
+    return found
 
 
 def _parts(keys: Iterable[bytes]) -> Iterator[list[bytes]]:

@@ -11,11 +11,12 @@ as many processes as there are cores.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -49,6 +50,15 @@ class Kept(File):
 
     output: Output
 
+    @property
+    def src_path(self) -> str:
+        """The same as `src_uri`, as the system writes it."""
+        return os.path.normpath(self.src_uri)
+
+    @src_path.setter
+    def src_path(self, path: str) -> None:
+        self.src_uri = path  # as it is: there are thousands, and none comes from a disk
+
     def is_documentation_page(self) -> bool:
         """Say no: MkDocs need not read it."""
         return False
@@ -64,6 +74,7 @@ class Notes:
     `title` is its title, `anchors` where links may lead to on it; `links` are the anchors that it
     leads to: on which file, which anchor, the link as written. `asked` is each file it looked for
     and where that stood, `said` what MkDocs had to say: by which logger, how loud, which words.
+    `sha256` is of all this.
     """
 
     title: str
@@ -71,6 +82,7 @@ class Notes:
     links: tuple[tuple[str, str, str], ...]
     asked: tuple[tuple[str, str], ...]
     said: tuple[tuple[str, int, str], ...]
+    sha256: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,17 +112,19 @@ class Press:
         ]
         fresh: dict[bytes, Notes] = {}
         self.memo.store(self._stored(pages, keys, missing, fresh))
+        notes = {_note(key): fresh[key] if key in fresh else found[key] for key in keys}
+        self.memo.join(notes, notes, [_note(key) for key in fresh])
         return [fresh[key] if key in fresh else found[key] for key in keys]
 
     def content(self, page: Kept) -> tuple[str, bytes]:
         """Give a page's Markdown and its HTML."""
         key = self.key(page)
-        found: tuple[str, bytes] | None = dict(self.memo.load([key])).get(key)
+        found: tuple[str, bytes] | None = self.memo.get(key)
         return found or self._one(page)[0]
 
     def page(self, output: Output) -> tuple[str, bytes]:
         """Print one page, and keep nothing: where it stands, its HTML."""
-        file = kept(self.config, output)
+        file = keeper(self.config)(output)
         return file.dest_uri, self._one(file)[0][1]
 
     def _noted(self, keys: Sequence[bytes]) -> dict[bytes, Notes]:
@@ -148,7 +162,7 @@ class Press:
             asked=tuple(sorted(asked.found.items())),
             said=tuple(said),
         )
-        return (file.content_string, made), notes
+        return (file.content_string, made), replace(notes, sha256=digest(notes))
 
     def _made(self, page: Page, files: Files) -> bytes:
         config, events = self.config, self.config.plugins
@@ -178,18 +192,23 @@ class Press:
         return events.on_post_page(template.render(context), page=page, config=config)
 
 
-def kept(config: MkDocsConfig, output: Output) -> Kept:
-    """Give the file of an output, as MkDocs' other pages may link to it."""
-    file = Kept(
-        output.uri,
-        src_dir=None,
-        dest_dir=config.site_dir,
-        use_directory_urls=config.use_directory_urls,
-        dest_uri=output.uri.removesuffix(".md") + ".html" if output.is_page else output.uri,
-        inclusion=InclusionLevel.NOT_IN_NAV if output.is_public else InclusionLevel.DRAFT,
-    )
-    file.generated_by, file.output = "measured-glossary", output
-    return file
+def keeper(config: MkDocsConfig) -> Callable[[Output], Kept]:
+    """Give what makes the file of an output, as MkDocs' other pages may link to it."""
+    site_dir, use_directory_urls = config.site_dir, config.use_directory_urls
+
+    def kept(output: Output) -> Kept:
+        file = Kept(
+            output.uri,
+            src_dir=None,
+            dest_dir=site_dir,
+            use_directory_urls=use_directory_urls,
+            dest_uri=output.uri.removesuffix(".md") + ".html" if output.is_page else output.uri,
+            inclusion=InclusionLevel.NOT_IN_NAV if output.is_public else InclusionLevel.DRAFT,
+        )
+        file.generated_by, file.output = "measured-glossary", output
+        return file
+
+    return kept
 
 
 def named(nav: Navigation) -> Navigation:

@@ -17,14 +17,14 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 
 from measured_glossary import search
-from measured_glossary.memo import Memo, digest
+from measured_glossary.memo import Memo
 from measured_glossary.press import (
     Kept,
     Notes,
     Press,
     bind,
     in_the_way,
-    kept,
+    keeper,
     made_with,
     remember_compiled,
 )
@@ -36,19 +36,17 @@ from measured_glossary.website import Output, has_twin
 class Printing:
     """The files made from a glossary, and what prints those that are pages.
 
+    `pages` are printed here, `others` are copied; what MkDocs reads itself is only in `files`.
     `why_not` names what forbids to keep pages: then MkDocs reads every one of them itself.
     """
 
     files: tuple[File, ...] = ()
+    pages: tuple[Kept, ...] = ()
+    others: tuple[Kept, ...] = ()
     why_not: tuple[str, ...] = ()
     nav: Navigation | None = None
     press: Press | None = None
     notes: tuple[Notes, ...] = ()
-
-    @property
-    def pages(self) -> list[Kept]:
-        """The pages that are printed here."""
-        return [each for each in self.files if isinstance(each, Kept) and each.output.is_page]
 
     def printed(
         self, env: Environment, config: MkDocsConfig, files: Files, memo: Memo, *extra: object
@@ -65,7 +63,7 @@ class Printing:
             memo=memo,
             made_with=made_with(config, self.nav, *extra),
         )
-        costly = [file.output for file in self._others() if file.output.is_costly]
+        costly = [file.output for file in self.others if file.output.is_costly]
         memo.keep([output.key for output in costly], lambda index: costly[index].content)
         notes = press.print(self.pages)
         bind(press, self.pages, notes)
@@ -112,16 +110,13 @@ class Printing:
             return
         for page, noted in zip(self.pages, self.notes, strict=True):
             # A page is also printed anew where a file it asked for stands elsewhere now.
-            key, parts = digest(self.press.key(page), noted), partial(self.press.content, page)
+            key, parts = self.press.key(page) + noted.sha256, partial(self.press.content, page)
             yield Leaf(uri=page.dest_uri, key=key, load=partial(_html, parts))
             if has_twin(page.output):
                 yield Leaf(uri=page.src_uri, key=key, load=partial(_markdown, parts))
-        for file in self._others():
+        for file in self.others:
             load = partial(_content, self.press.memo, file.output)
             yield Leaf(uri=file.dest_uri, key=file.output.key, load=load)
-
-    def _others(self) -> list[Kept]:
-        return [each for each in self.files if isinstance(each, Kept) and not each.output.is_page]
 
 
 def printing(
@@ -133,12 +128,17 @@ def printing(
     """
     if why := tuple(in_the_way(config, per_page)):
         return Printing(files=tuple(_generated(config, each) for each in outputs), why_not=why)
-    return Printing(files=tuple(_file(config, output) for output in outputs))
-
-
-def _file(config: MkDocsConfig, output: Output) -> File:
-    is_read_elsewhere = output.is_page and not search.covers(output.uri)
-    return _generated(config, output) if is_read_elsewhere else kept(config, output)
+    kept = keeper(config)
+    files: list[File] = [
+        _generated(config, each) if each.is_page and not search.covers(each.uri) else kept(each)
+        for each in outputs
+    ]
+    own = [file for file in files if isinstance(file, Kept)]
+    return Printing(
+        files=tuple(files),
+        pages=tuple(file for file in own if file.output.is_page),
+        others=tuple(file for file in own if not file.output.is_page),
+    )
 
 
 def _generated(config: MkDocsConfig, output: Output) -> File:
@@ -159,6 +159,6 @@ def _html(parts: Parts) -> bytes:
 
 
 def _content(memo: Memo, output: Output) -> bytes:
-    found = dict(memo.load([output.key])).get(output.key) if output.is_costly else None
+    found = memo.get(output.key) if output.is_costly else None
     content: str | bytes = output.content if found is None else found
     return content.encode("utf-8") if isinstance(content, str) else content
