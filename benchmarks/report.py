@@ -174,11 +174,13 @@ def page(data: Results) -> str:
 
 def _said(data: Results) -> dict[str, str]:
     machine = data["machine"]
+    files = machine["files"]
     return {
         "day": data["day"],
         "rounds": "one round" if data["rounds"] == 1 else f"{data['rounds']} rounds",
         "machine": f"{machine['cores']} cores of an {machine['processor']}, "
-        f"{machine['memory_gib']} GiB of memory, {machine['system']}",
+        f"{machine['memory_gib']} GiB of memory, {machine['system']}, "
+        f"files {'in memory' if files == 'tmpfs' else f'on a disk ({files})'}",
         "load": _load(data["load_before"], machine["cores"]),
         "versions": ", ".join(f"{name} {number}" for name, number in data["versions"].items()),
     }
@@ -216,7 +218,8 @@ The exponent *e* of time ∝ entries^*e* from one size to the next: 1 is linear,
 _OUTPUT_HEADS = ("entries", "generator", "files", "site", "search index", "compressed")
 _SERVE = """\
 The seconds from writing an entry’s file until its page, asked for again and again, holds the new
-sentence. Material alone has no entry here: its server does what *ours* does without a cache."""
+sentence. *Ours* shows that page before all else is built, which follows when no edit came for two
+seconds. Material alone has no entry here: its server builds everything, as it does cold."""
 _STAGES = """\
 CPU seconds of the engine’s own functions, called one after another without any cache. *All of a
 site’s files* holds linking, backlinks, Markdown, feeds and cards again, as a build calls them.

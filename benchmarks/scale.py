@@ -4,7 +4,7 @@ Comes in: sizes, generators, how often. Goes out: `results.json`, and from it `d
 not need a GPU or a network; what is not installed is not run, and said to be so.
 
     python benchmarks/scale.py                                  about a quarter of an hour
-    python benchmarks/scale.py --sizes 100 1000 5000 --rounds 5 for the page in the docs
+    TMPDIR=/dev/shm python benchmarks/scale.py --sizes 100 1000 5000   for the page in the docs
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from measured_glossary.trust.signing import find_tool
 HERE = Path(__file__).resolve().parent
 QUIET = {"NO_MKDOCS_2_WARNING": "1", "PYTHONWARNINGS": "ignore"}
 ALL = ("ours", *others.GENERATORS)
+SERVED = 1000  # entries of the largest site that is served: some servers take minutes for an edit
 EDIT = "The sentence number {} was added a moment ago."
 
 
@@ -192,7 +193,7 @@ def measured(asked: Asked, size: int, scratch: Path) -> Iterator[dict[str, Any]]
         tell(f"{size}: stages")
         spent = {name: round(found, 3) for name, found in stages.seconds(ours.folder).items()}
         yield {"row": "stages", "size": size, "seconds": spent}
-    for place in places if asked.with_serve else ():
+    for place in places if asked.with_serve and size <= SERVED else ():
         if place.generator.server:
             tell(f"{size}: {place.name}, serve")
             yield _serve(place, asked.rounds)
@@ -298,7 +299,7 @@ def results(asked: Asked) -> dict[str, Any]:
     return {
         "schema": 1,
         "day": str(datetime.datetime.now(datetime.UTC).date()),
-        "machine": machine(),
+        "machine": {**machine(), "files": file_system(Path(tempfile.gettempdir()))},
         "load_before": load_before,
         "versions": versions(here),
         "sizes": list(asked.sizes),
@@ -313,8 +314,17 @@ def not_run(asked: Asked) -> list[str]:
     """Say what this run leaves open."""
     left = [f"{size:,} entries" for size in (100, 1000, 5000) if size not in asked.sizes]
     left += [f"{name} was not asked for" for name in ALL if name not in asked.generators]
+    large = [size for size in asked.sizes if size > SERVED]
+    left += [f"servers of {size:,} entries" for size in large if asked.with_serve]
     left += [] if asked.with_serve else ["the servers were not asked for"]
     return [*left, *missing(list(asked.generators))]
+
+
+def file_system(folder: Path) -> str:
+    """Give the kind of the file system that a folder is on: on a slow disk, new files decide."""
+    mounts = [line.split()[1:3] for line in Path("/proc/mounts").read_text().splitlines()]
+    around = [(place, kind) for place, kind in mounts if folder.resolve().is_relative_to(place)]
+    return max(around, key=lambda each: len(each[0]))[1]
 
 
 def machine() -> dict[str, Any]:

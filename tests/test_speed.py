@@ -83,6 +83,6 @@ def test_what_was_not_run_is_named(report: ModuleType, results: dict[str, Any]) 
 
 def test_the_machine_is_a_class_and_no_name(results: dict[str, Any]) -> None:
     """Results say what kind of machine it was, and nothing that tells which."""
-    assert results["machine"].keys() == {"processor", "cores", "memory_gib", "system"}
+    assert results["machine"].keys() == {"processor", "cores", "memory_gib", "system", "files"}
     text = json.dumps(results)
     assert not re.search(r"/(?:home|root|tmp|Users)/|@", text)
