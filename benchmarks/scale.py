@@ -20,8 +20,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -184,8 +184,11 @@ def measured(asked: Asked, size: int, scratch: Path) -> Iterator[dict[str, Any]]
     """Give every row of one size; generators take turns, so that noise falls on all."""
     places = list(_places(asked, size, scratch))
     for turn in range(asked.rounds):
-        for place in places:
-            yield from _builds(place, turn)
+        for place in places[:]:
+            for row in _builds(place, turn):
+                yield row
+                if row["row"] == "failed":
+                    places.remove(place)
         yield from _one_page(size, turn, scratch) if "material" in asked.generators else ()
     yield from map(_output, places)
     for ours in [place for place in places if place.name == "ours"]:
@@ -220,7 +223,13 @@ def _builds(place: Place, turn: int) -> Iterator[dict[str, Any]]:
             place.wipe()
         elif kind == "one edit":
             place.edit(EDIT.format(turn), turn)
-        cost = measure.run(place.generator.command, place.folder, QUIET)
+        try:
+            cost = measure.run(place.generator.command, place.folder, QUIET)
+        except measure.CommandError as error:
+            said = str(error).strip().splitlines()[-1]
+            tell(f"{place.size}: {place.name}, {kind}: {said}")
+            yield {"row": "failed", "name": place.name, "size": place.size, "said": said[:300]}
+            return
         yield _row(place.name, place.size, kind, turn, cost)
 
 
@@ -284,30 +293,34 @@ def _commands(place: Place) -> Iterator[dict[str, Any]]:
 # ── the whole ────────────────────────────────────────────────────────────────────────────────
 
 
-def results(asked: Asked) -> dict[str, Any]:
-    """Measure everything; give what `results.json` holds."""
+def results(asked: Asked) -> Iterator[dict[str, Any]]:
+    """Measure everything; after each size give what `results.json` holds so far."""
     rows: list[dict[str, Any]] = []
     load_before = round(os.getloadavg()[0], 2)
     here = generators()
-    able = tuple(name for name in asked.generators if name in here)
-    wanted = Asked(
-        sizes=asked.sizes, generators=able, rounds=asked.rounds, with_serve=asked.with_serve
-    )
+    wanted = replace(asked, generators=tuple(name for name in asked.generators if name in here))
     with tempfile.TemporaryDirectory(prefix="glossary-benchmark-") as scratch:
         for size in asked.sizes:
             rows += measured(wanted, size, Path(scratch))
-    return {
-        "schema": 1,
-        "day": str(datetime.datetime.now(datetime.UTC).date()),
-        "machine": {**machine(), "files": file_system(Path(tempfile.gettempdir()))},
-        "load_before": load_before,
-        "versions": versions(here),
-        "sizes": list(asked.sizes),
-        "rounds": asked.rounds,
-        "not_run": not_run(asked),
-        "verify": verification(),
-        "rows": rows,
-    }
+            sizes = asked.sizes[: asked.sizes.index(size) + 1]
+            yield {
+                "schema": 1,
+                "day": str(datetime.datetime.now(datetime.UTC).date()),
+                "machine": {**machine(), "files": file_system(Path(scratch))},
+                "load_before": load_before,
+                "versions": versions(here),
+                "sizes": list(sizes),
+                "rounds": asked.rounds,
+                "not_run": [*not_run(replace(asked, sizes=sizes)), *failed(rows)],
+                "verify": verification(),
+                "rows": rows,
+            }
+
+
+def failed(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say which generators did not come to their end, and their last words."""
+    found = [row for row in rows if row["row"] == "failed"]
+    return [f"{row['name']} with {row['size']:,} entries failed: {row['said']}" for row in found]
 
 
 def not_run(asked: Asked) -> list[str]:
@@ -381,16 +394,15 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=HERE / "results.json")
     parser.add_argument("--page", type=Path, default=HERE.parent / "docs" / "speed.md")
     asked = parser.parse_args()
-    made = results(
-        Asked(
-            sizes=tuple(sorted(asked.sizes)),
-            generators=tuple(asked.generators),
-            rounds=asked.rounds,
-            with_serve=not asked.without_serve,
-        )
+    wanted = Asked(
+        sizes=tuple(sorted(asked.sizes)),
+        generators=tuple(asked.generators),
+        rounds=asked.rounds,
+        with_serve=not asked.without_serve,
     )
-    asked.results.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    asked.page.write_text(report.page(made), encoding="utf-8")
+    for made in results(wanted):
+        asked.results.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        asked.page.write_text(report.page(made), encoding="utf-8")
     print(f"wrote {asked.results} and {asked.page}")
     return 0
 

@@ -326,11 +326,22 @@ def remember_compiled(env: jinja2.Environment, config: MkDocsConfig) -> None:
     What is there was compiled by the same versions with the same plugins: they may change how.
     """
     plugins = [(name, type(plugin).__qualname__) for name, plugin in config.plugins.items()]
-    made = digest(package(), _installed(), plugins, sorted(env.extensions)).hex()[:16]
+    options = [(name, _words(getattr(env, name))) for name in _COMPILED_WITH]
+    made = digest(package(), _installed(), plugins, sorted(env.extensions), options).hex()[:16]
     with suppress(RuntimeError, OSError):  # there is no folder that is
         env.bytecode_cache = jinja2.FileSystemBytecodeCache(pattern=f"__glossary_{made}_%s.cache")
 
 
+_COMPILED_WITH = (
+    "trim_blocks",
+    "lstrip_blocks",
+    "keep_trailing_newline",
+    "newline_sequence",
+    "line_statement_prefix",
+    "line_comment_prefix",
+    "optimized",
+    "autoescape",
+)
 _NOT_ON_PAGES = frozenset(
     {"site_dir", "docs_dir", "config_file_path", "dev_addr", "watch", "plugins", "theme", "strict"}
 )

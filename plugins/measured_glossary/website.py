@@ -371,7 +371,7 @@ def _index(shelf: _Shelf) -> Output:
         uri=f"{ENTRIES}/index.md",
         key=digest(package(), "index", _site(glossary), said, connections, _place(shelf.public)),
         make=lambda: (
-            _front_matter({"title": glossary.project.title})
+            _front_matter({"title": glossary.project.title}, search="exclude: true")
             + page.render_index(_site(glossary), shown, connections)
         ),
         is_public=True,
@@ -453,7 +453,7 @@ def _matter(judged: Judged) -> str:
         front = judged.entry.front
         values |= {"title": front.term, "description": front.answer}
     # A search of the theme ranks an entry above the pages that only mention its term.
-    return _front_matter(values | verdict_meta(judged), boost=ENTRY_BOOST)
+    return _front_matter(values | verdict_meta(judged), search=f"boost: {ENTRY_BOOST}")
 
 
 def verdict_meta(judged: Judged) -> dict[str, str]:
@@ -466,11 +466,14 @@ def verdict_meta(judged: Judged) -> dict[str, str]:
     }
 
 
-def _front_matter(values: Mapping[str, str], boost: int = 1) -> str:
+def _front_matter(values: Mapping[str, str], *, search: str = "") -> str:
+    """Give a page's front matter; `search` is what a search of the theme does with the page.
+
+    The index is left out there: it says what the entries say, and is too long for some.
+    """
     # A JSON string is a YAML string whatever it holds.
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
-    search = [f"search: {{boost: {boost}}}"] if boost != 1 else []
-    return "\n".join(["---", *lines, *search, "---", "", ""])
+    return "\n".join(["---", *lines, *([f"search: {{{search}}}"] if search else []), "---", "", ""])
 
 
 # ── experiments, records and assets ──────────────────────────────────────────────────────────
