@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -212,6 +213,13 @@ def test_zensical_builds_the_same_site(site: Site) -> None:
         assert head(theirs / name) == head(ours.folder / name) - twins
     assert (theirs / "glossary/feed.xml").read_bytes() == ours.text("glossary/feed.xml").encode()
     assert audit(theirs, expectation(site.build(), _templates())) == ()
+
+
+def test_the_index_is_not_in_the_search(site: Site) -> None:
+    """An entry is found by its page alone; a search has a limit that a long index breaks."""
+    index = json.loads((zensical(exported(site)) / "search.json").read_text(encoding="utf-8"))
+    found = {item["location"].partition("#")[0] for item in index["items"]}
+    assert ("glossary/warp/" in found, "glossary/" in found) == (True, False)
 
 
 def _templates() -> list[Path]:
