@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -50,7 +49,7 @@ def serving(site: Site) -> Iterator[Callable[[str], str]]:
         cwd=site.root,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env={**os.environ, "SOURCE_DATE_EPOCH": "1764400000"},
+        env={**os.environ, "SOURCE_DATE_EPOCH": "1764400000", "TMPDIR": str(site.root.parent)},
     )
 
     def fetch(uri: str) -> str:
@@ -64,7 +63,7 @@ def serving(site: Site) -> Iterator[Callable[[str], str]]:
         assert until(lambda: OLD in fetch("glossary/warp/"))
         yield fetch
     finally:
-        process.send_signal(signal.SIGINT)
+        process.terminate()  # a shell may have told its jobs to ignore an interrupt
         said = process.communicate(timeout=LIMIT_S)[0].decode()
     assert "Traceback" not in said, said
 
