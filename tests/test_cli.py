@@ -548,7 +548,9 @@ def test_ctrl_c_ends_at_once(site: Site, tmp_path: Path) -> None:
     site.replace(WARP, "byline:", "experiments: [slow]\nclaims: [holds]\nbyline:")
     environment = {**ENVIRONMENT, "TMPDIR": str(scratch)}
     command = [*COMMAND, "check"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment) as process:
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, env=environment, preexec_fn=_hear_interrupts
+    ) as process:
         while not beacon.exists():
             assert process.poll() is None
         assert running_below(scratch) != set()
@@ -560,6 +562,11 @@ def test_ctrl_c_ends_at_once(site: Site, tmp_path: Path) -> None:
     assert b"Traceback" not in printed
     assert running_below(scratch) == set()
     assert list(scratch.iterdir()) == []
+
+
+def _hear_interrupts() -> None:
+    """Undo what a shell does to its background jobs, and these to what they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def running_below(folder: Path) -> set[str]:
