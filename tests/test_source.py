@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 from measured_glossary import source as module
@@ -271,6 +274,17 @@ def test_many_keys_are_read_in_no_time() -> None:
     parsed = parse_json(text_source("{" + keys + "}")).value
     assert parsed is not None
     assert len(parsed.data) == 50_000
+
+
+_plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+_plain = _plain.filter(lambda value: value not in (float("inf"), float("-inf")))
+
+
+@given(st.recursive(_plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_canonical_json_is_what_json_writes(data: object) -> None:
+    """It is written faster, and not otherwise."""
+    expected = json.dumps(data, sort_keys=True, ensure_ascii=True, indent=2, allow_nan=False)
+    assert canonical_json(data) == f"{expected}\n".encode("ascii")
 
 
 def test_canonical_json_has_one_form() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from measured_glossary.backlinks import Written, mentions, named, sentence_at
 from measured_glossary.scan import Lines
-from measured_glossary.terms import Term, link, problems, vocabulary
+from measured_glossary.terms import Term, link, problems, targets, vocabulary
+from measured_glossary.terms import mentions as found
 
 TERMS = (
     Term(
@@ -119,6 +120,17 @@ def test_the_ends_of_a_page_stand() -> None:
     """What is no mention is returned as it was, byte for byte."""
     text = "\n\nNo term.\r\n\tHere `code`.\n\n"
     assert link(text, KNOWN, page="a.md") == text
+
+
+def test_a_page_is_made_anew_when_a_shared_name_moves() -> None:
+    """A third term that takes the shorter name changes where a mention of the longer one leads."""
+    one = Term(id="one", names=("bank", "cache bank"), uri="glossary/one/index.md")
+    two = Term(id="two", names=("bank", "cache bank"), uri="glossary/two/index.md")
+    three = Term(id="three", names=("bank",), uri="glossary/three/index.md")
+    before, after, text = vocabulary([one, two]), vocabulary([one, two, three]), "A cache bank."
+    assert found(text, before) == found(text, after)
+    assert link(text, before, page="a.md") != link(text, after, page="a.md")
+    assert targets(found(text, before), before) != targets(found(text, after), after)
 
 
 def test_a_shared_name_has_a_page() -> None:

@@ -54,7 +54,8 @@ class Printing:
         """Print the pages, and make what is costly, where that was not done before."""
         if self.nav is None or self.why_not:
             return self
-        remember_compiled(env, config)
+        if memo.file:
+            remember_compiled(env, config)
         press = Press(
             config=config,
             files=files,

@@ -264,22 +264,21 @@ def linked(
 
 def targets(found: Iterable[Mention], known: Vocabulary) -> list[object]:
     """Give all that `linked` takes from mentions and terms, as plain values."""
-    return [(m.start, m.end, m.shown, [_told(known.by_id[each]) for each in m.ids]) for m in found]
+    return [(m.start, m.end, m.shown, m.ids, *_target(m.ids, known)) for m in found if m.ids]
 
 
-def _told(term: Term) -> tuple[str, ...]:
-    return term.uri, term.answer, *term.names
+def _target(ids: tuple[str, ...], known: Vocabulary) -> tuple[str, str]:
+    """Give the page that a mention of these terms leads to, and what is said of it."""
+    terms = [known.by_id[each] for each in ids]
+    if len(terms) == 1:
+        return terms[0].uri, terms[0].answer
+    return known.shared[ids].uri, "; or: ".join(term.names[0] for term in terms)
 
 
 def _link(mention: Mention, known: Vocabulary, page: str, own: str) -> str:
     if not mention.ids or own in mention.ids:
         return mention.shown
-    terms = [known.by_id[each] for each in mention.ids]
-    if len(terms) == 1:
-        uri, said = terms[0].uri, terms[0].answer
-    else:
-        uri = known.shared[mention.ids].uri
-        said = "; or: ".join(term.names[0] for term in terms)
+    uri, said = _target(mention.ids, known)
     target = posixpath.relpath(uri, posixpath.dirname(page) or ".")
     return f'[{mention.shown}]({href(target)} "{_title(said)}")'
 
