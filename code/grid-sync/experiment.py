@@ -1,10 +1,13 @@
-"""A barrier for a whole grid: how many blocks it can have, and what one more does."""
+"""A barrier for a whole grid: how many blocks it can have, what one more does, and its cost."""
 
 import ctypes
+from itertools import pairwise
 
-from measured_glossary.lab.experiment import Experiment, exact
+from measured_glossary.lab.experiment import Experiment, exact, time
 
 THREADS = (64, 256, 1024)
+WAITING, MORE = 256, 100  # threads of a block that only waits; barriers or launches more than one
+WARM_UP, SAMPLES = 5, 200
 COOPERATIVE, ORDINARY = "cooperative", "ordinary"
 FIT, ONE_MORE = "as many as fit", "one more"
 CASES = [
@@ -18,26 +21,65 @@ experiment = Experiment(
 )
 
 
-def blocks_that_fit(gpu, threads):
+def blocks_that_fit(gpu, threads, kernel="neighbours"):
     """Give how many blocks a multiprocessor holds at once, and how many multiprocessors there are.
 
     The first is what CUDA says of this kernel and this block size.
     """
     gpu.check()  # makes the context that the driver is asked in
     ask = gpu.cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
-    each = ask(gpu.kernel("neighbours").kernel.ptr, threads, 0)
+    each = ask(gpu.kernel(kernel).kernel.ptr, threads, 0)
     return each, gpu.attribute("MultiProcessorCount")
 
 
-def launch_cooperatively(gpu, blocks, threads, arrays):
-    """Launch through the driver: CuPy's own cooperative launch shrinks a grid that is too large."""
-    pointers = [ctypes.c_void_p(array.data.ptr) for array in arrays]
-    arguments = (ctypes.c_void_p * len(pointers))(*map(ctypes.addressof, pointers))
-    kernel, stream = gpu.kernel("neighbours").kernel.ptr, 0
-    gpu.cupy.cuda.driver.launchCooperativeKernel(
-        kernel, blocks, 1, 1, threads, 1, 1, 0, stream, ctypes.addressof(arguments)
-    )
-    gpu.check()  # before the arguments go
+class Launch:
+    """A launch through the driver: CuPy's own cooperative one shrinks a grid that is too large."""
+
+    def __init__(self, gpu, kernel, blocks, threads, *arguments):
+        self.driver, self.kernel = gpu.cupy.cuda.driver, gpu.kernel(kernel).kernel.ptr
+        self.shape, self.arguments = (blocks, 1, 1, threads, 1, 1), arguments
+        self.pointers = (ctypes.c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
+        self.at = ctypes.addressof(self.pointers)
+
+    def cooperatively(self):
+        """Launch, and let CUDA see to it that all blocks run at once."""
+        self.driver.launchCooperativeKernel(self.kernel, *self.shape, 0, 0, self.at)
+
+    def ordinarily(self):
+        """Launch as `<<<…>>>` does."""
+        self.driver.launchKernel(self.kernel, *self.shape, 0, 0, self.at, 0)
+
+
+def address(array):
+    """Give the address of an array, as an argument of a launch."""
+    return ctypes.c_void_p(array.data.ptr)
+
+
+class Meeting:
+    """A grid that does nothing but wait for all of its blocks."""
+
+    def __init__(self, gpu, blocks):
+        self.stopwatch = gpu.stopwatch(cold=False)
+        self.arrivals = gpu.cupy.zeros(1, gpu.cupy.uint32)
+        self.none, self.once, self.often = (
+            Launch(gpu, "wait_for_all", blocks, WAITING, address(self.arrivals), ctypes.c_uint(n))
+            for n in (0, 1, 1 + MORE)
+        )
+
+    def at_the_barrier(self):
+        """Give the microseconds of one barrier more in a launch."""
+        once_ms, often_ms = map(self.stopwatch, (self.once.cooperatively, self.often.cooperatively))
+        return 1000 * (often_ms - once_ms) / MORE
+
+    def by_a_launch(self):
+        """Give the microseconds of one launch more, of the same grid without a barrier."""
+        once_ms, often_ms = map(self.stopwatch, (self.none.ordinarily, self.launch_often))
+        return 1000 * (often_ms - once_ms) / MORE
+
+    def launch_often(self):
+        """Launch `MORE` times more than once."""
+        for _ in range(1 + MORE):
+            self.none.ordinarily()
 
 
 # ── what is measured ─────────────────────────────────────────────────────────────────────────
@@ -57,6 +99,31 @@ def room(gpu):
         yield {"threads": threads, "each": each, "multiprocessors": multiprocessors}
 
 
+@experiment.runtime(
+    key={"each": exact("Blocks on a multiprocessor")},
+    columns={
+        "blocks": exact("Blocks in the grid"),
+        "barrier": time("One barrier more", "us"),
+        "launch": time("One launch more", "us"),
+    },
+)
+def meetings(gpu):
+    """One number of blocks: the two ways in which a whole grid can wait for itself, in turns."""
+    fit, multiprocessors = blocks_that_fit(gpu, WAITING, "wait_for_all")
+    for each in (1, 2, 4, 8, 16):
+        if each <= fit:
+            meeting = Meeting(gpu, each * multiprocessors)
+            samples = [sample(meeting) for _ in range(WARM_UP + SAMPLES)][WARM_UP:]
+            barrier, launch = zip(*samples, strict=True)
+            blocks = each * multiprocessors
+            yield {"each": each, "blocks": blocks, "barrier": barrier, "launch": launch}
+
+
+def sample(meeting):
+    """Take each time once, in microseconds."""
+    return meeting.at_the_barrier(), meeting.by_a_launch()
+
+
 @experiment.outcomes(
     cases=CASES,
     key={
@@ -72,10 +139,13 @@ def launches(gpu, launch, threads, grid):
     each, multiprocessors = blocks_that_fit(gpu, threads)
     blocks = each * multiprocessors + (grid == ONE_MORE)
     arrivals, rounds, stale = (gpu.cupy.zeros(n, gpu.cupy.uint32) for n in (1, blocks, 1))
+    arguments = map(address, (arrivals, rounds, stale))
+    start = Launch(gpu, "neighbours", blocks, threads, *arguments)
     if launch == COOPERATIVE:
-        launch_cooperatively(gpu, blocks, threads, (arrivals, rounds, stale))
+        start.cooperatively()
     else:
-        gpu.kernel("neighbours")((blocks,), (threads,), (arrivals, rounds, stale))
+        start.ordinarily()
+    gpu.check()  # before the arguments go
     return {"blocks": blocks, "stale": int(stale.get()[0])}
 
 
@@ -117,3 +187,18 @@ def an_ordinary_launch_may_work(launches):
     row = launches(launch=ORDINARY, threads=256, grid=FIT)
     assert row.outcome == "returned"
     assert row.stale == 0
+
+
+@experiment.claim
+def a_barrier_is_shorter_than_a_launch(meetings):
+    """In every grid one barrier more took less than one launch more of the same grid."""
+    for row in meetings.where():
+        assert row.barrier < row.launch
+
+
+@experiment.claim
+def more_blocks_wait_longer(meetings):
+    """The more blocks there were on a multiprocessor, the longer a barrier took."""
+    rows = meetings.where()
+    for fewer, more in pairwise(rows):
+        assert fewer.barrier < more.barrier

@@ -34,6 +34,16 @@ extern "C" __global__ void neighbours(unsigned *arrivals, volatile unsigned *rou
 }
 // --8<-- [end:neighbours]
 
+// --8<-- [start:wait]
+// Does nothing but wait. Each launch goes on from the arrivals that the one before it left.
+extern "C" __global__ void wait_for_all(unsigned *arrivals, unsigned times)
+{
+    // No round ends without this block: whole rounds are those of earlier launches.
+    const unsigned before = *(volatile unsigned *)arrivals / gridDim.x;
+    for (unsigned time = 1; time <= times; time++) grid_barrier(arrivals, before + time);
+}
+// --8<-- [end:wait]
+
 #ifndef __CUDACC_RTC__
 #include <cstdio>
 #include <cstdlib>

@@ -21,7 +21,7 @@ from measured_glossary.document import Document, read_documents
 from measured_glossary.entry import Entry, Measured, parse
 from measured_glossary.expression import evaluate, names_of
 from measured_glossary.gate import Verdict
-from measured_glossary.lab.runner import Progress
+from measured_glossary.lab.process import Progress
 from measured_glossary.lab.study import Measure, Studies, Study, start_studies
 from measured_glossary.lab.study import Settings as LabSettings
 from measured_glossary.memo import Memo, digest, package

@@ -95,11 +95,15 @@ class Tabled(_Strict):
 
 
 class Measured(_Strict):
-    """Answer to `run`: tables with rows, when and under which conditions they were measured."""
+    """Answer to `run`: tables with rows, when and under which conditions they were measured.
+
+    `probes_s` is what the probes took, in seconds, without the start of the process.
+    """
 
     tables: list[TableData]
     timings: list[TimingData]
     captured: str
+    probes_s: float
     toolchain: dict[str, str]
     conditions: dict[str, Conditions]
 

@@ -13,14 +13,10 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Literal
 
-from measured_glossary.lab.runner import (
-    START_LIMIT_S,
-    WORKER,
-    Model,
-    Progress,
-    Ran,
-    run_worker,
-)
+from measured_glossary.lab.process import Progress
+from measured_glossary.lab.runner import START_LIMIT_S, WORKER, Model, Ran, run_worker
+from measured_glossary.lab.turns import Places
+from measured_glossary.lab.warm import WarmWorker
 from measured_glossary.problem import Checked, Place, Problem
 
 Measure = Literal["auto", "live", "recorded"]
@@ -74,11 +70,18 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """A temporary folder with a copy of the experiment's files, as they were read."""
+    """A temporary folder with a copy of the experiment's files, as they were read.
+
+    `warm` is a worker that experiments may share for what they run on the GPU one by one. `hung`
+    says of the rows that were measured before, by table and key, whether they hung.
+    """
 
     experiment: str
     folder: Path
     settings: Settings
+    places: Places = field(default_factory=Places)
+    warm: WarmWorker | None = None
+    hung: Mapping[tuple[str, str], bool] = field(default_factory=dict)
 
     @property
     def file(self) -> str:
@@ -94,7 +97,8 @@ class Bench:
 
     def ask(self, model: type[Model], mode: str, limit_s: float, **data: Any) -> Checked[Model]:
         """Ask a worker that needs no GPU; how it failed, if it did, is a problem."""
-        ran = self.run(model, mode, limit_s, memory_bytes=MEMORY_BYTES, **data)
+        with self.places.without_gpu:
+            ran = self.run(model, mode, limit_s, memory_bytes=MEMORY_BYTES, **data)
         return self.answer_of(ran, mode)
 
     def run(self, model: type[Model], mode: str, limit_s: float, **data: Any) -> Ran[Model]:
@@ -120,7 +124,7 @@ class Bench:
         """Run a worker in a folder from `place`, started by the command `under`, if any."""
         return run_worker(
             model,
-            {"mode": mode, "root": str(self.folder / FILES), "file": self.file, **data},
+            self._request(mode, data),
             folder=place,
             limit_s=limit_s,
             start_limit_s=start_limit_s,
@@ -128,6 +132,21 @@ class Bench:
             command=(*under, *self.settings.command),
             stop=self.settings.stop,
         )
+
+    def run_warm(self, model: type[Model], mode: str, limit_s: float, **data: Any) -> Ran[Model]:
+        """Have the shared worker answer, if there is one."""
+        if self.warm is None:
+            return self.run(model, mode, limit_s, **data)
+        return self.warm.run(
+            model,
+            self._request(mode, data),
+            folder=self.place(mode),
+            limit_s=limit_s,
+            progress=self.progress,
+        )
+
+    def _request(self, mode: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        return {"mode": mode, "root": str(self.folder / FILES), "file": self.file, **data}
 
     def answer_of(self, ran: Ran[Model], mode: str) -> Checked[Model]:
         """Give a worker's answer, or the problem that it gave none."""

@@ -11,19 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from threading import Event, Lock
+from threading import BoundedSemaphore, Event, Lock
 from typing import Any, Generic, TypeVar
 
 from measured_glossary.lab.answer import AliveAnswer, CaseAnswer, ProbeAnswer
 from measured_glossary.lab.bench import Bench
 from measured_glossary.lab.declared import Declared
-from measured_glossary.lab.table import Plain, Table, from_data
+from measured_glossary.lab.table import Plain, Table, from_data, pairs
 from measured_glossary.problem import Checked, Place, Problem
 
 T = TypeVar("T")
 Row = dict[str, Plain]
 
-SIDE_BY_SIDE = 4  # processes on the GPU at once: a hung kernel must not hold up the other cases
 ALIVE_LIMIT_S = 30
 ENDINGS = ("hung", *(f"crashed (SIG{name})" for name in ("ABRT", "BUS", "FPE", "ILL", "SEGV")))
 
@@ -34,20 +33,28 @@ class Ended(Generic[T]):
 
     given: Checked[T]
     abruptly: bool
+    hung: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job(Generic[T]):
-    """One case of the table called `task`."""
+    """One case of the table called `task`; `hung_before` is none if it was never measured."""
 
     task: str
     run: Callable[[], Ended[T]]
+    hung_before: bool | None = None
 
 
-def side_by_side(bench: Bench, jobs: Sequence[Job[T]]) -> tuple[Checked[T], ...]:
-    """Run jobs, some at a time; once the GPU does not answer any more, no other job is begun."""
-    watch = _Watch(bench=bench, totals=Counter(job.task for job in jobs))
-    with ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="case") as pool:
+def side_by_side(
+    bench: Bench, jobs: Sequence[Job[T]], hanging: BoundedSemaphore
+) -> tuple[Checked[T], ...]:
+    """Run jobs, some at a time; once the GPU does not answer any more, no other job is begun.
+
+    What hung before has the places `hanging`. What hangs and did not before is run again, alone:
+    beside hung kernels a slow one passes its limit too.
+    """
+    watch = _Watch(bench=bench, hanging=hanging, totals=Counter(job.task for job in jobs))
+    with ThreadPoolExecutor(len(jobs) or 1, thread_name_prefix="case") as pool:
         return tuple(pool.map(watch.run, jobs))
 
 
@@ -56,6 +63,7 @@ class _Watch:
     """Looks whether the GPU answers after what ended abruptly, and counts what is done."""
 
     bench: Bench
+    hanging: BoundedSemaphore
     totals: Mapping[str, int]
     done: Counter[str] = field(default_factory=Counter)
     lock: Lock = field(default_factory=Lock)
@@ -63,16 +71,28 @@ class _Watch:
 
     def run(self, job: Job[T]) -> Checked[T]:
         """Run one job."""
-        if self.lost.is_set():
-            return self._lost(job)
-        ended = job.run()
-        if ended.abruptly and not answers(self.bench):
-            self.lost.set()
+        places = self.bench.places
+        with self.hanging if job.hung_before else places.on_the_gpu:
+            ended = self._ended(job)
+        if ended is not None and ended.hung and job.hung_before is False:
+            with places.alone():
+                ended = self._ended(job)
+        if ended is None:
             return self._lost(job)
         with self.lock:
             self.done[job.task] += 1
             self.bench.progress(job.task, self.done[job.task], self.totals[job.task])
         return ended.given
+
+    def _ended(self, job: Job[T]) -> Ended[T] | None:
+        """Run a job, and look whether the GPU is still there if it ended abruptly."""
+        if self.lost.is_set():
+            return None
+        ended = job.run()
+        if ended.abruptly and not answers(self.bench):
+            self.lost.set()
+            return None
+        return ended
 
     def _lost(self, job: Job[T]) -> Checked[T]:
         message = f"the GPU did not answer a trivial launch after a case of {job.task} had ended"
@@ -83,8 +103,8 @@ class _Watch:
 
 
 def answers(bench: Bench) -> bool:
-    """Say whether a new process gets a trivial launch done."""
-    answer = bench.run(AliveAnswer, "alive", ALIVE_LIMIT_S).answer
+    """Say whether a process that was not part of what happened gets a trivial launch done."""
+    answer = bench.run_warm(AliveAnswer, "alive", ALIVE_LIMIT_S).answer
     return answer.value is not None and answer.value.alive
 
 
@@ -97,11 +117,15 @@ def outcome_tables(
     """Run every case of every outcome probe: how it ended is a row, and not a problem."""
     probes = [probe for probe in declared.probes if probe.table.kind == "outcome"]
     jobs = [
-        Job(task=probe.table.name, run=partial(_case, bench, probe, index, request))
+        Job(
+            task=probe.table.name,
+            run=partial(_case, bench, probe, index, request),
+            hung_before=bench.hung.get((probe.table.name, _key(probe, case))),
+        )
         for probe in probes
-        for index in range(len(probe.cases))
+        for index, case in enumerate(probe.cases)
     ]
-    done = side_by_side(bench, jobs)
+    done = side_by_side(bench, jobs, bench.places.hanging)
     problems = tuple(problem for each in done for problem in each.problems)
     if problems:
         return Checked(value=None, problems=problems)
@@ -111,6 +135,10 @@ def outcome_tables(
         for probe in probes
     )
     return Checked(value=tuple(tables))
+
+
+def _key(probe: ProbeAnswer, case: Row) -> str:
+    return pairs({column.name: case[column.name] for column in probe.table.key})
 
 
 def _case(bench: Bench, probe: ProbeAnswer, index: int, request: Mapping[str, Any]) -> Ended[Row]:
@@ -123,7 +151,7 @@ def _case(bench: Bench, probe: ProbeAnswer, index: int, request: Mapping[str, An
     if ran.begun and ran.outcome in ENDINGS:
         empty: Row = {column.name: None for column in probe.table.columns}
         row: Row = {**probe.cases[index], **empty, "outcome": ran.outcome}
-        return Ended(given=Checked(value=row), abruptly=True)
+        return Ended(given=Checked(value=row), abruptly=True, hung=ran.outcome == "hung")
     answer = bench.answer_of(ran, f"case {index + 1} of {probe.table.name}")
     if answer.value is None:
         return Ended(given=Checked(value=None, problems=answer.problems), abruptly=True)

@@ -156,20 +156,33 @@ def build(bench: Bench, declared: Declared, means: Means) -> Checked[Built]:
     if means.missing:
         return Checked(value=None)
     architectures = wanted_architectures(declared, means)
+    return _build(bench, declared, means.toolchain, architectures=list(architectures))
+
+
+def build_with_lines(
+    bench: Bench, declared: Declared, built: Built, architecture: str
+) -> Checked[Built]:
+    """Compile for one architecture once more, so that a tool can name source lines."""
+    return _build(bench, declared, built.toolchain, architectures=[architecture], line_info=True)
+
+
+def _build(
+    bench: Bench, declared: Declared, toolchain: Mapping[str, str], **more: Any
+) -> Checked[Built]:
     asked = {
         "files": {name: list(files) for name, files in sorted(declared.closures.items())},
-        "architectures": list(architectures),
         "options": list(declared.options),
+        **more,
     }
     cache = bench.settings.cache or bench.folder
-    folder = cache / "compiled" / _key(declared, means, asked)
+    folder = cache / "compiled" / _key(declared, toolchain, asked)
     compiled = _remembered(folder)
     if compiled is None:
         checked = _compile(bench, folder, asked)
         if checked.value is None:
             return Checked(value=None, problems=checked.problems)
         compiled = checked.value
-    return Checked(value=Built(folder=folder, compiled=compiled, toolchain=means.toolchain))
+    return Checked(value=Built(folder=folder, compiled=compiled, toolchain=toolchain))
 
 
 def wanted_architectures(declared: Declared, means: Means) -> tuple[str, ...]:
@@ -179,11 +192,11 @@ def wanted_architectures(declared: Declared, means: Means) -> tuple[str, ...]:
     return tuple([*wanted, own] if own and own not in wanted else wanted)
 
 
-def _key(declared: Declared, means: Means, asked: Mapping[str, Any]) -> str:
+def _key(declared: Declared, toolchain: Mapping[str, str], asked: Mapping[str, Any]) -> str:
     parts = {
         "asked": asked,
         "inputs": declared.inputs,
-        "toolchain": means.toolchain,
+        "toolchain": toolchain,
         "version": measured_glossary.__version__,
     }
     return hashlib.sha256(canonical_json(parts)).hexdigest()

@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 
 from measured_glossary.lab import sanitizer
-from measured_glossary.lab.answer import Compiled, ProbeAnswer, SanitizedAnswer
+from measured_glossary.lab.answer import ProbeAnswer, SanitizedAnswer
 from measured_glossary.lab.bench import Bench
 from measured_glossary.lab.cases import ENDINGS, Ended, Job, side_by_side
-from measured_glossary.lab.declared import Built, Declared
+from measured_glossary.lab.declared import Built, Declared, build_with_lines
 from measured_glossary.lab.record import Finding
 from measured_glossary.lab.runner import Ran
 from measured_glossary.lab.sanitizer import Output, Report, Sanitizer
@@ -54,28 +54,52 @@ class _Run:
         return {column.name: values[column.name] for column in self.probe.table.key}
 
 
-def inspect(
-    bench: Bench, declared: Declared, built: Built, architecture: str
-) -> Checked[Inspected]:
-    """Run every sanitizer probe of an experiment; where there is none, nothing is done."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cubins:
+    """Cubins with line information; `same`: the machine code is the one that is measured."""
+
+    files: tuple[str, ...]
+    same: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What there is to inspect; without a tool or runs, there are no cubins either."""
+
+    runs: tuple[_Run, ...]
+    tool: Sanitizer | None = None
+    cubins: _Cubins | None = None
+
+
+def prepare(bench: Bench, declared: Declared, built: Built, architecture: str) -> Checked[Prepared]:
+    """Find the tool and compile with line information; no GPU is needed."""
     runs = tuple(_runs(declared))
-    if not runs:
-        return Checked(value=Inspected())
-    tool = sanitizer.find()
+    tool = sanitizer.find() if runs else None
     if tool is None:
-        reports = tuple(sanitizer.inconclusive(MISSING) for _ in runs)
-        return Checked(value=_inspected(declared, runs, reports, {}))
-    cubins = _with_lines(bench, declared, built, architecture)
-    if cubins.value is None:
-        return Checked(value=None, problems=cubins.problems)
+        return Checked(value=Prepared(runs=runs))
+    lined = build_with_lines(bench, declared, built, architecture)
+    if lined.value is None:
+        return Checked(value=None, problems=lined.problems)
+    same = lined.value.digests.items() <= built.digests.items()
+    cubins = _Cubins(files=lined.value.cubins(architecture), same=same)
+    return Checked(value=Prepared(runs=runs, tool=tool, cubins=cubins))
+
+
+def inspect(bench: Bench, declared: Declared, prepared: Prepared) -> Checked[Inspected]:
+    """Run every sanitizer probe of an experiment; where there is none, nothing is done."""
+    runs, tool, cubins = prepared.runs, prepared.tool, prepared.cubins
+    if tool is None or cubins is None:
+        missing = tuple(sanitizer.inconclusive(MISSING) for _ in runs)
+        return Checked(value=_inspected(declared, runs, missing, {}))
     jobs = [
         Job(
             task=run.probe.table.name,
-            run=partial(_watched, bench, declared, tool, cubins.value, run),
+            run=partial(_watched, bench, declared, tool, cubins, run),
+            hung_before=bench.hung.get((run.probe.table.name, pairs(run.key))),
         )
         for run in runs
     ]
-    done = side_by_side(bench, jobs)
+    done = side_by_side(bench, jobs, bench.places.hanging_watched)
     problems = tuple(problem for each in done for problem in each.problems)
     if problems:
         return Checked(value=None, problems=problems)
@@ -92,38 +116,6 @@ def _runs(declared: Declared) -> Iterator[_Run]:
 
 
 # ── one run ──────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Cubins:
-    """Cubins with line information; `same`: the machine code is the one that is measured."""
-
-    files: tuple[str, ...]
-    same: bool
-
-
-def _with_lines(
-    bench: Bench, declared: Declared, built: Built, architecture: str
-) -> Checked[_Cubins]:
-    """Compile once more, so that a tool can name source lines; the code must stay the same."""
-    folder = bench.place("lines")
-    answer = bench.ask(
-        Compiled,
-        "compile",
-        bench.settings.limits.compile_s,
-        folder=str(folder),
-        files={name: list(files) for name, files in sorted(declared.closures.items())},
-        architectures=[architecture],
-        options=list(declared.options),
-        line_info=True,
-    )
-    if answer.value is None:
-        return Checked(value=None, problems=answer.problems)
-    cubins = answer.value.cubins
-    digests = {f"{each.architecture} {each.source}": each.sass_sha256 for each in cubins}
-    same = digests.items() <= dict(built.digests).items()
-    files = tuple(str(folder / each.cubin) for each in cubins)
-    return Checked(value=_Cubins(files=files, same=same))
 
 
 def _watched(
@@ -146,12 +138,14 @@ def _watched(
     )
     _keep(bench, run, place, ran.log)
     abruptly = ran.answer.value is None or ran.answer.value.outcome != "returned"
+    hung = ran.outcome == "hung"
     if ran.answer.problems:
-        return Ended(given=Checked(value=None, problems=ran.answer.problems), abruptly=abruptly)
+        given: Checked[Report] = Checked(value=None, problems=ran.answer.problems)
+        return Ended(given=given, abruptly=abruptly, hung=hung)
     report = _report(tool, run.tool, ran, place, proof, declared)
     if not cubins.same:
         report = sanitizer.inconclusive(OTHER_CODE)
-    return Ended(given=Checked(value=report), abruptly=abruptly)
+    return Ended(given=Checked(value=report), abruptly=abruptly, hung=hung)
 
 
 def _keep(bench: Bench, run: _Run, place: Path, printed: str) -> None:

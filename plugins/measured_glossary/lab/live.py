@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from measured_glossary.lab.bench import Bench, Settings
 from measured_glossary.lab.cases import outcome_tables
 from measured_glossary.lab.compile import effective_options
 from measured_glossary.lab.declared import Built, Declared, checked_tables
-from measured_glossary.lab.inspection import inspect
+from measured_glossary.lab.inspection import inspect, prepare
 from measured_glossary.lab.record import (
     SCHEMA,
     Machine,
@@ -28,22 +29,34 @@ from measured_glossary.lab.record import (
     write_record,
 )
 from measured_glossary.lab.table import Table
+from measured_glossary.lab.turns import Turn
 from measured_glossary.problem import Checked
 from measured_glossary.source import canonical_json, read
 
 
 def measure_live(
-    bench: Bench, declared: Declared, built: Built, means: Means, machine: Machine
+    bench: Bench, declared: Declared, built: Built, machine: Machine, turn: Turn
 ) -> Checked[Record]:
-    """Run all probes that need the GPU; each outcome case has a process of its own."""
+    """Run all probes that need the GPU.
+
+    Runtime and timed probes have it alone. Then each case of an outcome or a sanitizer probe has a
+    process of its own, beside the others and those of other experiments.
+    """
     request = {
         "cubins": list(built.cubins(machine.architecture)),
         "seed": bench.settings.seed,
         "launches": bench.settings.launches,
     }
-    measured = _runtime_tables(bench, declared, request)
-    outcomes = outcome_tables(bench, declared, request)
-    inspected = inspect(bench, declared, built, machine.architecture)
+    prepared = prepare(bench, declared, built, machine.architecture)
+    if prepared.value is None:
+        return Checked(value=None, problems=prepared.problems)
+    with turn.alone():
+        measured = _runtime_tables(bench, declared, request)
+    turn.wait_for_all()
+    with ThreadPoolExecutor(2, thread_name_prefix="together") as pool:
+        under_way = pool.submit(inspect, bench, declared, prepared.value)
+        outcomes = outcome_tables(bench, declared, request)
+        inspected = under_way.result()
     problems = (*measured.problems, *outcomes.problems, *inspected.problems)
     if measured.value is None or outcomes.value is None or inspected.value is None:
         return Checked(value=None, problems=problems)
@@ -71,7 +84,7 @@ def _runtime_tables(
     bench: Bench, declared: Declared, request: Mapping[str, Any]
 ) -> Checked[tuple[Measured, tuple[Table, ...]]]:
     timed_s = sum(probe.limit_s for probe in declared.probes if probe.table.kind == "timed")
-    ran = bench.run(Measured, "run", bench.settings.limits.run_s + timed_s, **request)
+    ran = bench.run_warm(Measured, "run", bench.settings.limits.run_s + timed_s, **request)
     answer = bench.answer_of(ran, "run")
     if answer.value is None:
         return Checked(value=None, problems=answer.problems)

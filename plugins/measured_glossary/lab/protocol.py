@@ -12,11 +12,12 @@ from typing import Any
 SCHEMA = 1
 REQUEST = "request.json"
 RESULT = "result.json"
+WARM = "--warm"  # in place of a request's file: the files are named on standard input, line by line
 MARK = "\x1e"  # ASCII's record separator: begins a line that is progress and not output
 
 
 def event_line(**event: Any) -> str:
-    """Give the line that reports progress: `begin`, or `task`, `done` and `total`."""
+    """Give the line that tells of progress: `begin`, `end`, or `task`, `done` and `total`."""
     return f"{MARK}{json.dumps(event)}\n"
 
 

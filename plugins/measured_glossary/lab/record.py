@@ -24,6 +24,7 @@ from measured_glossary.lab.table import (
     TableKind,
     faults,
     from_data,
+    pairs,
     to_data,
 )
 from measured_glossary.lab.timing import Batch, Cache, Stopped
@@ -146,6 +147,17 @@ class Record:
     def launches(self) -> dict[str, int]:
         """How many launches each table observed a row."""
         return {table.name: table.launches for table in self.tables}
+
+    @property
+    def hung(self) -> dict[tuple[str, str], bool]:
+        """Whether each row, by table and key, was killed at its limit, if it is one that can be."""
+        return {
+            (table.name, pairs({column.name: row[column.name] for column in table.key})): "hung"
+            in (row.get("outcome"), str(row.get("reason")).partition(" ")[0])
+            for table in self.tables
+            if table.kind in ("outcome", "sanitizer")
+            for row in table.rows
+        }
 
     @property
     def digest(self) -> str:

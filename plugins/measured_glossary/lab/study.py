@@ -10,9 +10,10 @@ import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event
 from typing import Any, Literal
 
 from measured_glossary.lab.answer import Checks, ClaimAnswer, Means, ResultAnswer
@@ -38,6 +39,8 @@ from measured_glossary.lab.record import (
 )
 from measured_glossary.lab.sass import Sass
 from measured_glossary.lab.table import Table, to_data
+from measured_glossary.lab.turns import Places, Turn, Turns
+from measured_glossary.lab.warm import WarmWorker
 from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.source import Source, read
 
@@ -155,7 +158,9 @@ class _Lab:
     root: Path
     settings: Settings
     means: Future[Checked[Means]]
-    gpu: Lock = field(default_factory=Lock)
+    turns: Turns
+    warm: WarmWorker
+    places: Places = field(default_factory=Places)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +170,7 @@ class Studies:
     pool: ThreadPoolExecutor
     running: tuple[Future[Study], ...]
     stop: Event
+    warm: WarmWorker
 
     def collect(self) -> tuple[Study, ...]:
         """Wait for all of them and give them in the order they were asked for."""
@@ -175,6 +181,7 @@ class Studies:
             raise
         finally:
             self.pool.shutdown()
+            self.warm.close()
 
     def give_up(self) -> None:
         """Kill every worker and start none; for whoever does not collect."""
@@ -183,13 +190,20 @@ class Studies:
 
 
 def start_studies(root: Path, ids: Sequence[str], settings: Settings) -> Studies:
-    """Begin to study experiments side by side; one at a time is on the GPU."""
-    pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="study")
+    """Begin to study experiments side by side, each in a thread: most of the time they wait."""
+    pool = ThreadPoolExecutor(max_workers=len(ids) + 1, thread_name_prefix="study")
+    warm = WarmWorker(settings.command, settings.stop)
     if not ids:
-        return Studies(pool=pool, running=(), stop=settings.stop)
-    lab = _Lab(root=root, settings=settings, means=pool.submit(_find_means, settings))
+        return Studies(pool=pool, running=(), stop=settings.stop, warm=warm)
+    lab = _Lab(
+        root=root,
+        settings=settings,
+        means=pool.submit(_find_means, settings, warm),
+        turns=Turns(left=len(ids), stop=settings.stop),
+        warm=warm,
+    )
     running = tuple(pool.submit(_study, lab, name) for name in ids)
-    return Studies(pool=pool, running=running, stop=settings.stop)
+    return Studies(pool=pool, running=running, stop=settings.stop, warm=warm)
 
 
 def study(root: Path, experiment_id: str, settings: Settings) -> Study:
@@ -203,11 +217,12 @@ def measure(root: Path, experiment_id: str, settings: Settings) -> Checked[Recor
     With a number of launches of its own, in `settings`, it is a trial and nothing is kept.
     """
     settings = replace(settings, measure="live", gpu=None)
-    means = _find_means(settings)
-    if means.value is None:
-        return Checked(value=None, problems=means.problems)
-    with tempfile.TemporaryDirectory(prefix="glossary-") as folder:
-        bench = Bench(experiment=experiment_id, folder=Path(folder), settings=settings)
+    warm = WarmWorker(settings.command, settings.stop)
+    with closing(warm), tempfile.TemporaryDirectory(prefix="glossary-") as folder:
+        means = _find_means(settings, warm)
+        if means.value is None:
+            return Checked(value=None, problems=means.problems)
+        bench = Bench(experiment=experiment_id, folder=Path(folder), settings=settings, warm=warm)
         record = _measure(root, bench, means.value)
     if record.value is not None and settings.launches is None:
         write_record(root, record.value)
@@ -219,31 +234,34 @@ def _measure(root: Path, bench: Bench, means: Means) -> Checked[Record]:
     if declared.value is None:
         return Checked(value=None, problems=declared.problems)
     built = build(bench, declared.value, means)
-    machine = _machine(means)
-    problems = (*built.problems, *_missing_means(bench, means, machine))
+    kept = _recorded(root, bench.experiment, declared.value, None)
+    bench, machine = _knowing(bench, kept.value or ()), _machine(means)
+    problems = (*built.problems, *_missing_means(bench, means))
     if built.value is None or machine is None:
         return Checked(value=None, problems=problems)
-    record = measure_live(bench, declared.value, built.value, means, machine)
+    with Turns(left=1, stop=bench.settings.stop).turn() as turn:
+        record = measure_live(bench, declared.value, built.value, machine, turn)
     if record.value is not None:
         remember(bench.settings, declared.value, means, record.value)
     return record
 
 
-def _find_means(settings: Settings) -> Checked[Means]:
+def _find_means(settings: Settings, warm: WarmWorker) -> Checked[Means]:
+    """Ask what this machine can do: where a GPU is looked for, the worker that may use it next."""
+    look = settings.looks_for_gpu
     with tempfile.TemporaryDirectory(prefix="glossary-") as folder:
-        bench = Bench(experiment="", folder=Path(folder), settings=settings)
-        ran = bench.run(
-            Means, "means", settings.limits.quick_s, look_for_gpu=settings.looks_for_gpu
-        )
+        shared = warm if look else None
+        bench = Bench(experiment="", folder=Path(folder), settings=settings, warm=shared)
+        ran = bench.run_warm(Means, "means", settings.limits.quick_s, look_for_gpu=look)
         return bench.answer_of(ran, "means")
 
 
-def _missing_means(bench: Bench, means: Means, machine: Machine | None) -> Iterator[Problem]:
+def _missing_means(bench: Bench, means: Means) -> Iterator[Problem]:
     place = Place(bench.file)
     if means.missing:
         message = f"measuring live needs a compiler: {means.missing}"
         yield Problem(place=place, code="no-compiler", message=message)
-    if machine is None:
+    if means.machine is None:
         message = "measuring live was asked for, and no GPU answers here"
         hint = "build with measure: recorded, or check nvidia-smi and that CuPy is installed"
         yield Problem(place=place, code="no-gpu", message=message, hint=hint)
@@ -258,12 +276,19 @@ def _machine(means: Means) -> Machine | None:
 
 def _study(lab: _Lab, experiment_id: str) -> Study:
     with tempfile.TemporaryDirectory(prefix="glossary-") as folder:
-        bench = Bench(experiment=experiment_id, folder=Path(folder), settings=lab.settings)
-        declared = read_declared(lab.root, bench)
-        means = lab.means.result()
-        if declared.value is None or means.value is None:
-            return _broken(experiment_id, (*declared.problems, *means.problems))
-        return _known(lab, bench, declared.value, means.value)
+        bench = Bench(
+            experiment=experiment_id,
+            folder=Path(folder),
+            settings=lab.settings,
+            places=lab.places,
+            warm=lab.warm,
+        )
+        with lab.turns.turn() as turn:
+            declared = read_declared(lab.root, bench)
+            means = lab.means.result()
+            if declared.value is None or means.value is None:
+                return _broken(experiment_id, (*declared.problems, *means.problems))
+            return _known(lab.root, bench, declared.value, means.value, turn)
 
 
 def _broken(experiment_id: str, problems: tuple[Problem, ...]) -> Study:
@@ -283,13 +308,14 @@ def _broken(experiment_id: str, problems: tuple[Problem, ...]) -> Study:
     )
 
 
-def _known(lab: _Lab, bench: Bench, declared: Declared, means: Means) -> Study:
+def _known(root: Path, bench: Bench, declared: Declared, means: Means, turn: Turn) -> Study:
     """Study an experiment whose declaration could be read."""
     built = build(bench, declared, means)
     static = read_static(bench, declared, built.value) if built.value else Checked(value=())
-    live = _live(lab, bench, declared, built.value, means)
-    kept = _recorded(lab.root, bench.experiment, declared, _machine(means))
-    reported = _reported(lab.root, bench.experiment, declared)
+    kept = _recorded(root, bench.experiment, declared, _machine(means))
+    live = _live(_knowing(bench, kept.value or ()), declared, built.value, means, turn)
+    turn.passes()
+    reported = _reported(root, bench.experiment, declared)
     measured = (*((live.value,) if live.value else ()), *(kept.value or ()))
     reason = means.missing or "the static probes failed"
     checked = _check(bench, declared, measured, static.value or (), reason)
@@ -334,7 +360,7 @@ def _declared_claim(file: str, claim: ClaimAnswer) -> DeclaredClaim:
 
 
 def _live(
-    lab: _Lab, bench: Bench, declared: Declared, built: Built | None, means: Means
+    bench: Bench, declared: Declared, built: Built | None, means: Means, turn: Turn
 ) -> Checked[Measurement]:
     """Measure on this machine, or take what was measured from the same bytes before."""
     settings, machine = bench.settings, _machine(means)
@@ -342,17 +368,23 @@ def _live(
         return Checked(value=None)
     if machine is None or built is None:
         wanted = settings.insists_on_gpu
-        problems = tuple(_missing_means(bench, means, machine)) if wanted else ()
+        problems = tuple(_missing_means(bench, means)) if wanted else ()
         return Checked(value=None, problems=problems)
-    with lab.gpu:
-        record = remembered(settings, bench.experiment, declared, means, machine)
-        if record is not None:
-            return Checked(value=_measurement(record, "live", "fresh"))
-        measured = measure_live(bench, declared, built, means, machine)
+    record = remembered(settings, bench.experiment, declared, means, machine)
+    if record is not None:
+        return Checked(value=_measurement(record, "live", "fresh"))
+    measured = measure_live(bench, declared, built, machine, turn)
     if measured.value is None:
         return Checked(value=None, problems=measured.problems)
     remember(settings, declared, means, measured.value)
     return Checked(value=_measurement(measured.value, "live", "fresh"))
+
+
+def _knowing(bench: Bench, kept: Sequence[Measurement]) -> Bench:
+    """Tell what hung before on any machine: others do not wait for it."""
+    known = [row for each in kept for row in each.record.hung.items()]
+    hung = {row: any(hung for other, hung in known if other == row) for row, _ in known}
+    return replace(bench, hung=hung)
 
 
 def _measurement(

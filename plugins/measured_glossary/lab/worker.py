@@ -1,13 +1,15 @@
 """The process that runs author code: `python -m measured_glossary.lab.worker REQUEST.json`.
 
-Comes in: a request file. Goes out: a result file beside it, by rename, and progress on standard
-output. Imported by nobody; must start fast, so nothing here needs pydantic or YAML.
+Comes in: a request file, or with `--warm` one after another, named on standard input. Goes out: a
+result file beside each, by rename, and progress on standard output. Imported by nobody; must start
+fast, so nothing here needs pydantic or YAML.
 """
 
 from __future__ import annotations
 
 import ast
 import faulthandler
+import gc
 import hashlib
 import json
 import os
@@ -25,7 +27,7 @@ from typing import Any
 from measured_glossary.lab import experiment as declaration
 from measured_glossary.lab import lint, timed
 from measured_glossary.lab.experiment import Claim, Experiment, Probe
-from measured_glossary.lab.protocol import RESULT, SCHEMA, event_line
+from measured_glossary.lab.protocol import RESULT, SCHEMA, WARM, event_line
 from measured_glossary.lab.refutation import explain, last_frame
 from measured_glossary.lab.sass import Kernel, Sass
 from measured_glossary.lab.table import (
@@ -49,24 +51,56 @@ MAX_FAULTS = 5  # of one table: one slip is in every row
 
 
 def main(arguments: list[str]) -> int:
-    """Answer the request in the file named by the one argument."""
+    """Answer the request in the file named by the one argument, or stay and answer many."""
     faulthandler.enable()
-    path = Path(arguments[0])
+    if arguments == [WARM]:
+        stay()
+    else:
+        answer(Path(arguments[0]))
+    return 0
+
+
+def stay() -> None:
+    """Load what the GPU needs, then answer the requests whose files are named, line by line."""
+    with os.fdopen(os.dup(0), encoding="utf-8") as named:
+        with Path(os.devnull).open() as nothing:
+            os.dup2(nothing.fileno(), 0)  # author code gets no input
+        with suppress(Exception):  # each request says better what is missing
+            import cupy
+
+            cupy.cuda.Device().synchronize()
+        for line in named:
+            file = Path(line.removesuffix("\n"))
+            os.chdir(file.parent)
+            answer(file)
+            _say(end=True)
+            _forget()
+
+
+def _forget() -> None:
+    """Let go of what the last request left: its module, its arrays and the memory they took."""
+    sys.modules.pop("experiment", None)
+    gc.collect()
+    if "cupy" in sys.modules:
+        sys.modules["cupy"].get_default_memory_pool().free_all_blocks()
+
+
+def answer(path: Path) -> None:
+    """Answer the request in a file, beside it."""
     request = json.loads(path.read_text(encoding="utf-8"))
     _limit_memory(request.get("memory_bytes"))
     if request["mode"] not in ("case", "sanitized"):  # their time is that of the launch alone
         _begin()
-    answer = MODES[request["mode"]](request)
+    answered = MODES[request["mode"]](request)
     result = {
         "schema": SCHEMA,
         "mode": request["mode"],
-        "value": answer.value,
-        "problems": to_json(answer.problems),
+        "value": answered.value,
+        "problems": to_json(answered.problems),
     }
     part = path.with_name(f"{RESULT}.part")
     part.write_text(json.dumps(result, allow_nan=False), encoding="utf-8")
     part.replace(path.with_name(RESULT))
-    return 0
 
 
 def _limit_memory(limit: int | None) -> None:
@@ -341,17 +375,23 @@ def run(request: Request) -> Checked[Value]:
     """Run the runtime and timed probes on the GPU, all in this process; say the conditions."""
     from measured_glossary.lab import machine
 
-    before = machine.conditions()
+    begun, before = time.monotonic(), machine.conditions()
     captured = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     answer = _probed(request, "runtime", lambda probe: _gpu(request, probe.table))
     times = _timed(request)
     if answer.value is None or times.value is None:
         problems = dict.fromkeys((*answer.problems, *times.problems))
         return Checked(value=None, problems=tuple(problems))
-    conditions = {"before": before, "after": machine.conditions()}
-    more = {"captured": captured, "conditions": conditions, "toolchain": machine.software()}
-    tables = [*answer.value["tables"], *times.value["tables"]]
-    return Checked(value={"tables": tables, "timings": times.value["timings"], **more})
+    probes_s = time.monotonic() - begun
+    value = {
+        "tables": [*answer.value["tables"], *times.value["tables"]],
+        "timings": times.value["timings"],
+        "captured": captured,
+        "probes_s": probes_s,
+        "toolchain": machine.software(),
+        "conditions": {"before": before, "after": machine.conditions()},
+    }
+    return Checked(value=value)
 
 
 def _timed(request: Request) -> Checked[Value]:
