@@ -150,6 +150,18 @@ def test_an_id_that_was_given_needs_no_words(
     assert capsys.readouterr().out.startswith("wrote  glossary/warp/entry.md\n")
 
 
+def test_a_glossary_with_study_paths_is_told_to_take_the_entry_up(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where there is a path, its file is named with the step to write; elsewhere nothing is."""
+    assert cli.main(["new", "warp", "--without-experiment"]) == 0
+    assert "then:" not in capsys.readouterr().out
+    (root / "paths").mkdir()
+    (root / "paths" / "up.yml").write_text("", encoding="utf-8")
+    assert cli.main(["new", "lane", "--without-experiment"]) == 0
+    assert "then:  a step '- entry: lane' in paths/up.yml\n" in capsys.readouterr().out
+
+
 # ── new, in a terminal ───────────────────────────────────────────────────────────────────────
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -132,8 +133,29 @@ def test_the_paths_of_this_glossary_lead_somewhere() -> None:
     entries = [path.parent.name for path in ROOT.glob("glossary/*/entry.md")]
     read = read_paths(ROOT, entries, ROOT / "docs")
     assert read.problems == ()
-    named = [{s.entry for s in path.outline.steps if s.entry} for path in read.value or ()]
-    assert set(entries) in named
+    told = without_a_step(entries, read.value or ())
+    assert not told, told
+
+
+def without_a_step(entries: Sequence[str], paths: Sequence[StudyPath]) -> str:
+    """Say which entries the path that leads over most of them leaves out, and what to write."""
+    named = {path.id: {step.entry for step in path.outline.steps} for path in paths}
+    longest = max(named, key=lambda path: len(named[path]))
+    missing = sorted(set(entries) - named[longest])
+    steps = "".join(f"\n  - entry: {each}\n    note: Why it is read here." for each in missing)
+    return f"paths/{longest}.yml leads over every entry; add where it fits:{steps}" * bool(missing)
+
+
+def test_an_entry_without_a_step_is_named_with_what_to_write() -> None:
+    """Who wrote an entry and no step of the path over all entries reads what to add, and where."""
+    entries = [path.parent.name for path in ROOT.glob("glossary/*/entry.md")]
+    paths = read_paths(ROOT, entries, ROOT / "docs").value or ()
+    told = without_a_step([*entries, "vectorised-load"], paths)
+    assert re.fullmatch(
+        r"paths/[a-z-]+\.yml leads over every entry; add where it fits:\n"
+        r"  - entry: vectorised-load\n    note: Why it is read here\.",
+        told,
+    )
 
 
 # ── pages ────────────────────────────────────────────────────────────────────────────────────

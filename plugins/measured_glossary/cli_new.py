@@ -18,6 +18,7 @@ import shtab
 
 from measured_glossary import scaffold
 from measured_glossary.entry import Entry, parse
+from measured_glossary.path import PATHS
 from measured_glossary.pipeline import entry_ids
 from measured_glossary.problem import Checked, Place, Problem, Refused
 from measured_glossary.project import SETTINGS_FILE, read_project
@@ -136,6 +137,9 @@ def run_new(arguments: argparse.Namespace) -> int:
     print(_wrote(files))
     test = f"\n       pytest {scaffold.file_of_test(draft)}" if draft.with_experiment else ""
     print(f"next:  glossary check {draft.id}\n       glossary preview --open{test}")
+    if paths := sorted(path.name for path in (arguments.root / PATHS).glob("*.yml")):
+        files = " or ".join(f"{PATHS}/{name}" for name in paths)
+        print(f"then:  a step '- entry: {draft.id}' in {files}")
     return 0
 
 
