@@ -151,7 +151,7 @@ FAULTS = {
     "nothing[threads=32].wrong": "'nothing' is no name here",
     "counts": "gives a table, not one value to print",
     "counts[threads=32]": "gives a row, not one value to print",
-    "counts[threads=33].wrong": "counts has no row with threads=33; its rows are (threads=32)",
+    "counts[threads=33].wrong": "counts has no row with threads=33; threads is one of 32, 64",
     "counts[lanes=32].wrong": "counts has no key 'lanes'; its keys are threads",
     "counts[threads=32].right": "counts has no column 'right'; its columns are threads",
     "counts[32].wrong": "a table has no 32; it has table",

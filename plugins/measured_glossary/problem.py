@@ -6,6 +6,7 @@ annotations or as JSON. Knows nothing of YAML, files, entries or MkDocs.
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -61,6 +62,12 @@ class Refused(Exception):  # noqa: N818 - the outcome's own name, not an "error"
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(sorted(set(problems)))
         super().__init__(to_text(self.problems))
+
+
+def meant(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Ask whether the known name that is closest to another one was meant, or say `otherwise`."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean {close[0]!r}?" if close else otherwise
 
 
 def to_text(problems: Iterable[Problem]) -> str:

@@ -80,13 +80,11 @@ def test_where_selects_by_key_and_by_predicate() -> None:
     [
         (
             lambda: ROWS(threads=33),
-            "mismatches has no row with threads=33; "
-            "its rows are (threads=32), (threads=64), (threads=128)",
+            "mismatches has no row with threads=33; threads is one of 32, 64, 128",
         ),
         (
             lambda: ROWS(),
-            "mismatches has 3 rows, not one, with that; "
-            "its rows are (threads=32), (threads=64), (threads=128)",
+            "mismatches has 3 rows, not one; say also threads, one of 32, 64, 128",
         ),
         (lambda: ROWS(block=32), "mismatches has no key 'block'; its keys are threads"),
         (
@@ -100,13 +98,71 @@ def test_where_selects_by_key_and_by_predicate() -> None:
         ),
         (
             lambda: ROWS.where(threads=33),
-            "mismatches has no row with threads=33; "
-            "its rows are (threads=32), (threads=64), (threads=128)",
+            "mismatches has no row with threads=33; threads is one of 32, 64, 128",
         ),
     ],
 )
 def test_a_wrong_selection_lists_what_is_there(select: Callable[[], object], message: str) -> None:
     """An unknown row, key or column is an error that names the known ones."""
+    with pytest.raises(TableError) as caught:
+        select()
+    assert caught.value.args == (message,)
+
+
+CODE = Rows(
+    Table(
+        name="loads",
+        kind="static",
+        key=tuple(Column(name=n, label=n, kind="exact") for n in ("architecture", "kernel")),
+        columns=(Column(name="wide", label="Wide", kind="exact"),),
+        rows=tuple(
+            {"architecture": f"sm_{number}", "kernel": kernel, "wide": number}
+            for number in range(75, 88)
+            for kernel in ("copy_loose", "copy_aligned")
+        ),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("select", "message"),
+    [
+        (
+            lambda: CODE(architecture="sm_75", kernel="copy_losse"),
+            "loads has no row with architecture='sm_75', kernel='copy_losse'; "
+            "did you mean 'copy_loose'?",
+        ),
+        (lambda: CODE(kernal="copy_loose"), "loads has no key 'kernal'; did you mean 'kernel'?"),
+        (
+            lambda: CODE(architecture="sm_75", kernel="copy_loose").wider,
+            "loads has no column 'wider'; did you mean 'wide'?",
+        ),
+        (
+            lambda: CODE(kernel="copy_loose"),
+            "loads has 13 rows, not one, with kernel='copy_loose'; say also architecture, "
+            "one of 'sm_75', 'sm_76', 'sm_77', 'sm_78', 'sm_79' and 8 more",
+        ),
+        (
+            lambda: CODE(architecture=90, kernel="copy_loose"),
+            "loads has no row with architecture=90, kernel='copy_loose'; architecture is "
+            "one of 'sm_75', 'sm_76', 'sm_77', 'sm_78', 'sm_79' and 8 more",
+        ),
+        (
+            lambda: CODE.where(lambda row: row.wide == 0, kernel="copy_loose"),
+            "loads has no row with kernel='copy_loose'; its rows are "
+            + ", ".join(
+                f"(architecture='sm_{n}', kernel='{k}')"
+                for n, k in [(75, "copy_loose"), (75, "copy_aligned"), (76, "copy_loose"),
+                             (76, "copy_aligned"), (77, "copy_loose")]
+            )
+            + " and 21 more",
+        ),
+    ],
+)  # fmt: skip
+def test_a_wrong_selection_of_many_rows_is_told_briefly(
+    select: Callable[[], object], message: str
+) -> None:
+    """The name that is meant, the key that is left open or the value that never occurs is told."""
     with pytest.raises(TableError) as caught:
         select()
     assert caught.value.args == (message,)

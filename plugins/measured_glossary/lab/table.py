@@ -1,17 +1,21 @@
 """Measured tables, and the values that claims and inline expressions compare.
 
 Comes in: columns an author declared and rows of plain data. Goes out: `Table`, and `Rows` that
-wrap each cell by its kind. Standard library only; must not know of files, GPUs or YAML.
+wrap each cell by its kind. Standard library and `problem` only; must not know of files, GPUs or
+YAML.
 """
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 import statistics
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn, TypeAlias, cast, get_args
+
+from measured_glossary.problem import meant
 
 ColumnKind = Literal["exact", "racy", "time", "outcome", "bytes", "verdict", "findings"]
 TableKind = Literal["runtime", "timed", "static", "outcome", "sanitizer"]
@@ -20,6 +24,7 @@ Cell: TypeAlias = "Plain | tuple[int, ...] | tuple[float, ...]"
 
 COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 SAMPLED: tuple[ColumnKind, ...] = ("racy", "time")
+MOST_LISTED = 5  # rows or values in one message
 MIN_TIMES = 20  # fewer samples say too little of a distribution to print its quartiles
 OUTCOME = re.compile(r"returned|hung|cuda error \w+|crashed \(SIG\w+\)")
 VERDICTS = ("clean", "findings", "inconclusive")
@@ -360,8 +365,7 @@ class Row:
             if column.name == name:
                 self._refuse_inconclusive(column)
                 return wrapped(column, self._cells.get(name))
-        names = ", ".join(column.name for column in self._table.all_columns)
-        raise TableError(f"{self._table.name} has no column {name!r}; its columns are {names}")
+        raise _no_name(self._table, "column", name, self._table.all_columns)
 
     def _refuse_inconclusive(self, column: Column) -> None:
         """Refuse what a tool without a verdict left: silence is not a clean bill."""
@@ -384,8 +388,11 @@ class Rows:
         found = self._matching(key)
         if len(found) == 1:
             return Row(self.table, found[0])
-        count = "no row" if not found else f"{len(found)} rows, not one,"
-        raise TableError(f"{self.table.name} has {count} with {pairs(key)}; {self._existing()}")
+        if not found:
+            raise self._no_row(key)
+        selected = f", with {pairs(key)}" if key else ""
+        more = f"{len(found)} rows, not one{selected}; say also {self._open(key, found)}"
+        raise TableError(f"{self.table.name} has {more}")
 
     def where(self, predicate: Callable[[Row], bool] | None = None, /, **key: Plain) -> Rows:
         """Give the rows with these values of the key for which `predicate` holds.
@@ -396,7 +403,7 @@ class Rows:
         kept = tuple(r for r in rows if predicate is None or predicate(Row(self.table, r)))
         if kept:
             return Rows(replace(self.table, rows=kept))
-        raise TableError(f"{self.table.name} has no row with {pairs(key)}; {self._existing()}")
+        raise self._no_row(key)
 
     def __iter__(self) -> Iterator[Row]:
         """Go through the rows in the order they were measured."""
@@ -411,17 +418,46 @@ class Rows:
         return f"{self.table.name} ({len(self)} rows)"
 
     def _matching(self, key: dict[str, Plain]) -> tuple[dict[str, Cell], ...]:
-        names = [column.name for column in self.table.key]
-        for name in key:
-            if name not in names:
-                keys = ", ".join(names)
-                raise TableError(f"{self.table.name} has no key {name!r}; its keys are {keys}")
+        refuse_unknown_keys(self.table, key)
         rows = self.table.rows
         return tuple(r for r in rows if all(r[name] == value for name, value in key.items()))
 
-    def _existing(self) -> str:
-        keys = (f"({_selection(self.table.key, row)})" for row in self.table.rows)
-        return f"its rows are {', '.join(keys) or 'none'}"
+    def _no_row(self, key: dict[str, Plain]) -> TableError:
+        """Say which value does not occur, and which of its key's there are or was meant."""
+        none = f"{self.table.name} has no row with {pairs(key)}"
+        for name, value in key.items():
+            there = list(dict.fromkeys(repr(row[name]) for row in self.table.rows))
+            if there and repr(value) not in there:
+                close = difflib.get_close_matches(repr(value), there, n=1)
+                known = f"{name} is one of {_listed(there)}"
+                return TableError(f"{none}; {f'did you mean {close[0]}?' if close else known}")
+        keys = [f"({_selection(self.table.key, row)})" for row in self.table.rows]
+        return TableError(f"{none}; its rows are {_listed(keys) or 'none'}")
+
+    def _open(self, key: dict[str, Plain], rows: tuple[dict[str, Cell], ...]) -> str:
+        """Name the keys that a selection leaves open, each with the values it could have."""
+        names = [column.name for column in self.table.key if column.name not in key]
+        there = {name: list(dict.fromkeys(repr(row[name]) for row in rows)) for name in names}
+        open_ = {name: values for name, values in there.items() if len(values) > 1}
+        return " and ".join(f"{name}, one of {_listed(open_[name])}" for name in open_)
+
+
+def refuse_unknown_keys(table: Table, key: Iterable[str]) -> None:
+    """Refuse a selection by what is no key of a table; this needs no row of it."""
+    for name in key:
+        if name not in [column.name for column in table.key]:
+            raise _no_name(table, "key", name, table.key)
+
+
+def _no_name(table: Table, what: str, name: str, known: tuple[Column, ...]) -> TableError:
+    names = [column.name for column in known]
+    there = meant(name, names, f"its {what}s are {', '.join(names)}")
+    return TableError(f"{table.name} has no {what} {name!r}; {there}")
+
+
+def _listed(items: Sequence[str]) -> str:
+    more = len(items) - MOST_LISTED
+    return ", ".join(items[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def wrapped(column: Column, cell: Cell) -> Any:
