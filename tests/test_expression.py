@@ -189,7 +189,7 @@ FAULTS = {
     "record": "gives the record, not one value to print",
     "record.tables": "gives a list, not one value to print",
     "reported": "gives a group of names, not one value to print",
-    "reported.tesla_p4": "a group of names has no 'tesla_p4'; it has tesla_t4",
+    "reported.tesla_p4": "a group of names has no 'tesla_p4'; did you mean 'tesla_t4'?",
     "counts[threads=32].wrong.samples": "gives a list, not one value to print",
     "machine.ecc": "gives nothing: the case left no value, not one value to print",
 }  # fmt: skip
@@ -275,6 +275,42 @@ def test_what_was_not_measured_has_no_value_and_no_problem() -> None:
     for expression in ("counts[threads=32].wrong.max", "machine.name", "record.experiment"):
         assert value(expression, unmeasured) is None
     assert value("later[threads=32].wrong.max") is None
+
+
+DECLARED = [
+    "counts[thread=32].wrong", "counts[threads=32].wrog", "counts[threads=32].wrong.maximum",
+    "counts[threads=32].wrong - 1", "counts[threads=32].blocks.x", "counts[threads=32]", "counts",
+    "counts[32].wrong", "counts[threads=64].wrong|percent", "my_copy.counts[lanes=1].wrong",
+    "times[threads=32].took.mean", "times[threads=32].took * 2", "ends[threads=32].left",
+    "machine.nme", "machine", "record.machines", "record.machine.nme", "record", "record.tables",
+    "counts[threads=32].blocks + counts[threads=64].block",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", DECLARED)
+def test_what_is_declared_is_checked_before_it_was_measured(expression: str) -> None:
+    """A name that no record will have is told at once, in the words of the measured table."""
+    told = fault(expression, names_of([study("my-copy")]))
+    assert told == fault(expression, names_of([study("my-copy", RECORD)]))
+
+
+@pytest.mark.parametrize("expression", sorted(PRINTED))
+def test_what_will_be_printed_is_no_fault_before(expression: str) -> None:
+    """Whatever a record gives a value for, is without a fault as long as there is none."""
+    if "reported" not in expression:
+        assert value(expression, names_of([study("my-copy")])) is None
+
+
+def test_figures_that_stand_in_decide_nothing() -> None:
+    """Whether a divisor is zero or two times overlap is known once they are measured."""
+    unmeasured = names_of([study("my-copy")])
+    for expression in (
+        "counts[threads=32].blocks / (counts[threads=64].blocks - counts[threads=32].blocks)",
+        "times[threads=64].took / times[threads=32].took",
+        "record.toolchain.nvrtc",
+        "machine.ecc",
+    ):
+        assert value(expression, unmeasured) is None
 
 
 def test_a_static_table_needs_no_record() -> None:

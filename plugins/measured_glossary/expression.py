@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
@@ -17,9 +19,24 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing
 
 from measured_glossary.body import Value
+from measured_glossary.lab.record import Machine, Record
 from measured_glossary.lab.study import Study
-from measured_glossary.lab.table import AmbiguousTimes, Bytes, Racy, Rows, Table, Times, shown
-from measured_glossary.problem import Checked, Problem
+from measured_glossary.lab.table import (
+    MIN_TIMES,
+    AmbiguousTimes,
+    Bytes,
+    Cell,
+    ColumnKind,
+    Plain,
+    Racy,
+    Row,
+    Rows,
+    Table,
+    Times,
+    refuse_unknown_keys,
+    shown,
+)
+from measured_glossary.problem import Checked, Problem, meant
 
 MAX_LENGTH, MAX_DEPTH = 200, 20
 MAX_DECIMALS, MAX_SIGNIFICANT = 6, 9
@@ -46,10 +63,6 @@ class ExpressionError(Exception):
         self.message, self.hint = message, hint
 
 
-class NotMeasured(Exception):  # noqa: N818 - a state of the evidence, not an error of the author
-    """An expression asks for a table that has no rows here."""
-
-
 # ── evaluating ───────────────────────────────────────────────────────────────────────────────
 
 
@@ -57,23 +70,26 @@ def evaluate(value: Value, names: Mapping[str, object]) -> Checked[str]:
     """Evaluate one `{{ … }}` of a body over `names`.
 
     Without a value and without a problem where the table was not measured: that is said once, of
-    the experiment.
+    the experiment. Keys, columns and what is done with them are checked there all the same.
     """
+    environment = _environment()
     try:
-        return Checked(value=_printed(_result(value.expression, names)))
-    except NotMeasured:
-        return Checked(value=None)
+        printed = _printed(_result(value.expression, names, environment))
+        return Checked(value=None if environment.is_unmeasured else printed)
     except ExpressionError as error:
         message, hint = error.message, error.hint
     except UndefinedError as error:
         message = str(error.message)
         known = f"the names here are: {', '.join(sorted(names)) or 'none'}"
-        hint = known if message.endswith(_NO_NAME) else ""
+        is_name = message.endswith(_NO_NAME)
+        hint = meant(message.partition("'")[2].partition("'")[0], names, known) if is_name else ""
     except TemplateError as error:
         message, hint = f"not an expression: {error.message}", _FORM
     except (SyntaxError, RecursionError, MemoryError):
         message, hint = "not an expression that can be read", _FORM
     except (LookupError, ValueError, TypeError, ArithmeticError, AmbiguousTimes) as error:
+        if environment.is_unmeasured and isinstance(error, ArithmeticError | AmbiguousTimes):
+            return Checked(value=None)  # what stands in for a figure is no figure
         # What the tables' own cells raise: a row that does not exist, a racy comparison.
         message, hint = str(error.args[0] if error.args else error), ""
     problem = Problem(
@@ -85,11 +101,10 @@ def evaluate(value: Value, names: Mapping[str, object]) -> Checked[str]:
     return Checked(value=None, problems=(problem,))
 
 
-def _result(expression: str, names: Mapping[str, object]) -> object:
+def _result(expression: str, names: Mapping[str, object], environment: _Environment) -> object:
     if len(expression) > MAX_LENGTH:
         raise ExpressionError(f"longer than {MAX_LENGTH} characters")
     source = _SELECTOR.sub(r"(\1)", expression)
-    environment = _environment()
     found = _walk(environment.parse("{{ " + source + " }}"))
     for node in found:
         if not isinstance(node, _ALLOWED):
@@ -128,12 +143,14 @@ def _printed(result: object) -> str:
 
 
 def _kind(result: object) -> str:
+    result = result.like if isinstance(result, Unmeasured) else result
     if result is None:
         return "nothing: the case left no value"
     names = {
-        "Rows": "a table", "Row": "a row", "bool": "yes or no", "str": "a text", "tuple": "a list",
+        "Rows": "a table", "_AnyRow": "a table", "Row": "a row", "bool": "yes or no",
+        "str": "a text", "tuple": "a list",
         "Racy": "a racy count", "Times": "a time", "Machine": "the machine",
-        "Record": "the record", "SimpleNamespace": "a group of names", "Unmeasured": "a table",
+        "Record": "the record", "SimpleNamespace": "a group of names",
         "Findings": "a number of findings",
     }  # fmt: skip
     return names.get(type(result).__name__, f"a {type(result).__name__}")
@@ -150,7 +167,8 @@ class _Undefined(StrictUndefined):
         name, owner = self._undefined_name, self._undefined_obj
         if owner is missing:
             return f"{name!r} {_NO_NAME}"
-        return f"{_kind(owner)} has no {name!r}; it has {', '.join(_members(owner)) or 'nothing'}"
+        there = f"it has {', '.join(_members(owner)) or 'nothing'}"
+        return f"{_kind(owner)} has no {name!r}; {meant(str(name), _members(owner), there)}"
 
 
 def _members(owner: object) -> list[str]:
@@ -166,14 +184,28 @@ class _Environment(ImmutableSandboxedEnvironment):
     """
 
     intercepted_binops = frozenset(["+", "-", "*", "/"])
+    is_unmeasured = False  # whether an expression asked for what was not measured
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """Give a fact, or what stands in for it."""
+        return super().getattr(self._like(obj), attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """Give a part, or what stands in for it."""
+        return super().getitem(self._like(obj), argument)
+
+    def _like(self, found: Any) -> Any:
+        self.is_unmeasured = self.is_unmeasured or isinstance(found, Unmeasured)
+        return found.like if isinstance(found, Unmeasured) else found
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - as the host names them, so that a key may be called `self`
         """Select a row of a table."""
         if isinstance(__obj, StrictUndefined):
             __obj()  # says what is not there
-        if args or not isinstance(__obj, Rows | Unmeasured | Ambiguous):
+        selected = __self._like(__obj)
+        if args or not isinstance(selected, Rows | _AnyRow | Ambiguous):
             raise ExpressionError("only a table takes a selection, and it names its key")
-        return __obj(**kwargs)
+        return selected(**kwargs)
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Reckon with plain numbers, and give the ratio of two times."""
@@ -235,16 +267,55 @@ def _check_filter(name: str, number: object, places: object, least: int, most: i
 # ── the names an expression may use ──────────────────────────────────────────────────────────
 
 
+@dataclass(frozen=True, slots=True)
 class Unmeasured:
-    """Stands for what was not measured here: whatever is asked of it, it has no answer."""
+    """Stands for what was not measured here; `like` has its names, and no figure that counts."""
 
-    def __call__(self, **_: object) -> NoReturn:
-        """Refuse a selection."""
-        raise NotMeasured
+    like: object
 
-    def __getattr__(self, name: str) -> NoReturn:
-        """Refuse a fact."""
-        raise AttributeError(name) if name.startswith("_") else NotMeasured
+
+@dataclass(frozen=True, slots=True)
+class _AnyRow:
+    """Stands for a table's rows, whatever they will be: each selection by its keys gives one."""
+
+    table: Table
+
+    def __call__(self, **key: Plain) -> Row:
+        """Give a row with these values of the key."""
+        refuse_unknown_keys(self.table, key)
+        (cells,) = self.table.rows
+        return Row(self.table, {**cells, **key})
+
+
+# A zero of a race has a bound, so every name of it has a value.
+_LIKE: Mapping[ColumnKind, Cell] = {
+    "exact": 1, "bytes": 1, "findings": 1, "racy": (0,), "time": (1.0,) * MIN_TIMES,
+    "outcome": "returned", "verdict": "clean",
+}  # fmt: skip
+
+
+def _unmeasured(table: Table) -> Unmeasured:
+    row = {column.name: _LIKE[column.kind] for column in table.all_columns}
+    return Unmeasured(_AnyRow(replace(table, rows=(row,))))
+
+
+def _any_machine() -> Machine:
+    known = {each.name: "0.0" if "str" in str(each.type) else 1 for each in fields(Machine)}
+    return Machine(**known)  # type: ignore[arg-type] # each value is of its field's type
+
+
+def _any_record() -> Record:
+    """Give a record of nothing; of which tools it has the versions is not known yet."""
+    return Record(
+        experiment="",
+        machine=_any_machine(),
+        captured="",
+        inputs=defaultdict(str),
+        toolchain=defaultdict(str),
+        options=(),
+        seed=0,
+        tables=(),
+    )
 
 
 class Ambiguous:
@@ -280,8 +351,8 @@ def _of_record(studies: Sequence[Study]) -> dict[str, object]:
         own = reported.setdefault(_word(report.machine_name), {})
         own |= {table.name: Rows(table) for table in report.tables}
     return {
-        "machine": main.machine if main else Unmeasured(),
-        "record": main or Unmeasured(),
+        "machine": main.machine if main else Unmeasured(_any_machine()),
+        "record": main or Unmeasured(_any_record()),
         "reported": SimpleNamespace(**{name: SimpleNamespace(**r) for name, r in reported.items()}),
     }
 
@@ -292,8 +363,10 @@ def _tables(study: Study) -> dict[str, object]:
     for table in sorted(runs, key=_has_no_verdict):
         first.setdefault(table.name, table)
     rows = {table.name: Rows(table) for table in (*first.values(), *study.static)}
-    names = [table.name for table in study.declared_tables]
-    return {name: rows[name] if name in rows else Unmeasured() for name in names}
+    return {
+        table.name: rows[table.name] if table.name in rows else _unmeasured(table)
+        for table in study.declared_tables
+    }
 
 
 def _has_no_verdict(table: Table) -> bool:
