@@ -128,7 +128,19 @@ def test_a_missing_section_is_told_with_those_there_are() -> None:
     """The message lists the names, so that a slip is seen at once."""
     checked = cut(code(START + "x\n" + END), "A")
     assert faults(checked) == [("a.cu", "section-missing")]
-    assert "the sections are: a" in checked.problems[0].message
+    assert checked.problems[0].message == "a.cu has no section 'A'; its sections are: a"
+
+
+def test_a_section_that_is_nearly_named_is_asked_for() -> None:
+    """Markers are to be written only where no section is meant that is there."""
+    text = (
+        START.replace("[start:a]", "[start:loose]") + "x\n" + END.replace("[end:a]", "[end:loose]")
+    )
+    hints = [cut(code(text), name).problems[0].hint for name in ("losse", "aligned")]
+    assert hints == [
+        "did you mean 'loose'?",
+        "write '--8<-- [start:aligned]' and '[end:aligned]' behind comment signs",
+    ]
 
 
 def test_a_fault_anywhere_refuses_every_cut() -> None:

@@ -17,7 +17,7 @@ from measured_glossary.body import Block
 from measured_glossary.entry import Measured
 from measured_glossary.lab.study import Study
 from measured_glossary.lab.table import Table
-from measured_glossary.problem import Checked, Problem
+from measured_glossary.problem import Checked, Problem, meant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,9 @@ def declared_table(asked: Asked, wanted: str) -> Checked[Table]:
     if len(found) == 1:
         return Checked(value=found[0])
     what = "several probes are called" if found else "no probe is called"
-    hint = f"the probes are: {', '.join(names if found else (t.name for t in tables)) or 'none'}"
+    known = names if found else [table.name for table in tables]
+    there = f"the probes are: {', '.join(known) or 'none'}"
+    hint = there if found else meant(wanted, known, there)
     return refuse(asked, "unknown-probe", f"{what} {wanted!r}", hint)
 
 

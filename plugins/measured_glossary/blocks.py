@@ -24,7 +24,7 @@ from measured_glossary.lab.record import REPORTED_SUFFIX, Reported
 from measured_glossary.lab.study import ClaimResult, DeclaredClaim, Study
 from measured_glossary.lab.table import Column, Table
 from measured_glossary.markup import fill, inert, plain
-from measured_glossary.problem import Checked
+from measured_glossary.problem import Checked, Problem, meant
 from measured_glossary.readings import Reading, facts, fingerprint, of_report, of_run, readings
 from measured_glossary.source import Source, validate
 
@@ -56,7 +56,7 @@ def expand(asked: Asked) -> Checked[str]:
     """Give a block's Markdown."""
     kind = BLOCKS.get(asked.block.name)
     if kind is None:
-        hint = f"the blocks are: {', '.join(sorted(BLOCKS))}"
+        hint = meant(asked.block.name, BLOCKS, f"the blocks are: {', '.join(sorted(BLOCKS))}")
         return refuse(asked, "unknown-block", f"there is no block {asked.block.name!r}", hint)
     words = asked.argument.split()
     if len(words) != len(kind.argument.split()):
@@ -163,7 +163,8 @@ def _chosen(
     if wanted and not unknown:
         return Checked(value=tuple(known[name] for name in wanted))
     message = f"{table.name} has no such column: {', '.join(unknown) or 'none can be drawn'}"
-    hint = f"the columns are: {', '.join(known) or 'none'}"
+    there = f"the columns are: {', '.join(known) or 'none'}"
+    hint = meant(unknown[0], known, there) if unknown else there
     return refuse(asked, "unknown-column", message, hint)
 
 
@@ -172,11 +173,13 @@ def _reported_table(asked: Asked) -> Checked[str]:
     reports = [report for study in asked.studies for report in study.reported]
     found = next((report for report in reports if _stem(report) == machine), None)
     if found is None:
-        hint = f"reported are: {', '.join(map(_stem, reports)) or 'none'}"
+        stems = [_stem(report) for report in reports]
+        hint = meant(machine, stems, f"reported are: {', '.join(stems) or 'none'}")
         return refuse(asked, "unknown-report", f"no figures are reported for {machine!r}", hint)
     table = next((table for table in found.tables if table.name == name), None)
     if table is None:
-        hint = f"it reports: {', '.join(t.name for t in found.tables) or 'nothing'}"
+        names = [table.name for table in found.tables]
+        hint = meant(name, names, f"it reports: {', '.join(names) or 'nothing'}")
         return refuse(asked, "unknown-report", f"{found.file} does not report {name!r}", hint)
     reading = of_report(found, table)
     # Our own sentence on the rows would say how we measured, not how they did.
@@ -278,8 +281,16 @@ def _excerpt(asked: Asked) -> Checked[str]:
         return Checked(value=None, problems=source.problems)
     excerpt = cut(source.value, section)
     if excerpt.value is None:
-        return Checked(value=None, problems=excerpt.problems)
+        return Checked(value=None, problems=tuple(_of_asker(asked, p) for p in excerpt.problems))
     return Checked(value=_fenced(asked, source.value, excerpt.value))
+
+
+def _of_asker(asked: Asked, problem: Problem) -> Problem:
+    """Say where a section is asked for that is not there: nothing is wrong with the file."""
+    if problem.code != "section-missing":
+        return problem
+    (told,) = refuse(asked, problem.code, problem.message, problem.hint).problems
+    return told
 
 
 def _compiled(asked: Asked, name: str) -> Checked[Source]:
@@ -289,8 +300,11 @@ def _compiled(asked: Asked, name: str) -> Checked[Source]:
     if len(found) == 1:
         return Checked(value=found[0])
     what = "names several files" if found else "is not a file of the entry's experiments"
-    hint = f"the files are: {', '.join(sorted(files)) or 'none'}"
-    return refuse(asked, "excerpt-file", f"{name!r} {what}", hint)
+    there = f"the files are: {', '.join(sorted(files)) or 'none'}"
+    known = {file.rpartition("/")[2] for file in files}
+    return refuse(
+        asked, "excerpt-file", f"{name!r} {what}", there if found else meant(name, known, there)
+    )
 
 
 def _fenced(asked: Asked, source: Source, excerpt: Excerpt) -> Markup:
@@ -344,7 +358,7 @@ def _diagram(asked: Asked) -> Checked[str]:
     presets = declared.presets or tuple(moments())
     first = asked.options.preset or presets[0]
     if unknown := [name for name in (first, *presets) if name not in moments()]:
-        hint = f"the presets are: {', '.join(moments())}"
+        hint = meant(unknown[0], moments(), f"the presets are: {', '.join(moments())}")
         return refuse(asked, "unknown-preset", f"there is no preset {unknown[0]!r}", hint)
     pictures = still([first, *(name for name in presets if name != first)])
     values = {"preset": first, "presets": presets, "pictures": pictures, "alt": declared.alt}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import difflib
 import json
 import os
 import sys
@@ -34,7 +33,7 @@ from measured_glossary import (
 )
 from measured_glossary.entry import json_schema
 from measured_glossary.lab.study import measure
-from measured_glossary.problem import Format, Problem, Refused, render
+from measured_glossary.problem import Format, Problem, Refused, meant, render
 from measured_glossary.progress import Progress
 from measured_glossary.project import read_project
 
@@ -181,8 +180,7 @@ def _counted(number: int, what: str) -> str:
 
 def _no_such(what: str, unknown: Sequence[str], known: Sequence[str]) -> str:
     """Say which names are not there, and which are meant or there are."""
-    close = difflib.get_close_matches(unknown[0], known, n=1)
-    there = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known) or 'none'}"
+    there = meant(unknown[0], known, f"there are: {', '.join(known) or 'none'}")
     return f"there is no {what} {', '.join(map(repr, unknown))}; {there}"
 
 

@@ -18,7 +18,7 @@ from measured_glossary.cli_verify import keys_at_hand, ssh_keygen, today
 from measured_glossary.lab.record import MEASUREMENTS, Record, read_record
 from measured_glossary.lab.study import Settings
 from measured_glossary.pipeline import judging_registry, settings_for
-from measured_glossary.problem import Place, Problem, Refused
+from measured_glossary.problem import Place, Problem, Refused, meant
 from measured_glossary.source import Source, decode, read
 from measured_glossary.trust.attest import attest, machine_at_hand
 from measured_glossary.trust.git import run_git
@@ -142,7 +142,7 @@ def _unknown(root: Path, named: str) -> Problem:
         place=Place(named),
         code="no-such-record",
         message="is neither a machine with a record here, nor a record's file, nor REVISION:FILE",
-        hint=f"the machines are: {', '.join(machines) or 'none yet'}",
+        hint=meant(named, machines, f"the machines are: {', '.join(machines) or 'none yet'}"),
     )
 
 

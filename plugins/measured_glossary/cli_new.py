@@ -138,8 +138,8 @@ def run_new(arguments: argparse.Namespace) -> int:
     test = f"\n       pytest {scaffold.file_of_test(draft)}" if draft.with_experiment else ""
     print(f"next:  glossary check {draft.id}\n       glossary preview --open{test}")
     if paths := sorted(path.name for path in (arguments.root / PATHS).glob("*.yml")):
-        files = " or ".join(f"{PATHS}/{name}" for name in paths)
-        print(f"then:  a step '- entry: {draft.id}' in {files}")
+        any_of = " or ".join(f"{PATHS}/{name}" for name in paths)
+        print(f"then:  a step '- entry: {draft.id}' in {any_of}")
     return 0
 
 

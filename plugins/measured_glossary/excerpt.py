@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from measured_glossary.problem import Checked, Place, Problem
+from measured_glossary.problem import Checked, Place, Problem, meant
 from measured_glossary.source import Source
 
 _ANY = re.compile(r"(?<!-)-{2,}8<-{2,}")
@@ -186,10 +186,10 @@ def _dedented(lines: list[str]) -> tuple[str, ...]:
 
 
 def _missing(file: str, section: str, found: list[_Section]) -> Problem:
-    names = ", ".join(sorted(s.name for s in found)) or "none"
-    message = f"there is no section {section!r}; the sections are: {names}"
-    hint = f"write '--8<-- [start:{section}]' and '[end:{section}]' behind comment signs"
-    return _problem(Place(file), "section-missing", message, hint)
+    names = sorted(s.name for s in found)
+    message = f"{file} has no section {section!r}; its sections are: {', '.join(names) or 'none'}"
+    mark = f"write '--8<-- [start:{section}]' and '[end:{section}]' behind comment signs"
+    return _problem(Place(file), "section-missing", message, meant(section, names, mark))
 
 
 _MARK = "write '// --8<-- [start:name]' or '// --8<-- [end:name]' on a line of its own"

@@ -6,14 +6,13 @@ Comes in: the faults found, the studies of the entry's experiments and the sign-
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from measured_glossary.entry import PENDING, Entry, Measured
 from measured_glossary.lab.study import ClaimResult, Measurement, Study
-from measured_glossary.problem import Place, Problem
+from measured_glossary.problem import Place, Problem, meant
 from measured_glossary.source import LF_HINT, Loc
 from measured_glossary.trust.registry import Registry
 from measured_glossary.trust.signoff import Signoff
@@ -63,13 +62,12 @@ def _unknown_people(entry: Entry, registry: Registry) -> Iterator[Problem]:
     known = sorted(person.id for person in registry.people)
     for loc, person in places:
         if person != PENDING and person not in known:
-            close = difflib.get_close_matches(person, known, n=1)
             add = f"glossary people add {person} --name NAME --key FILE.pub"
             yield Problem(
                 place=entry.located.place(loc),
                 code="unknown-person",
                 message=f"{person!r} is nobody in the registry",
-                hint=f"did you mean {close[0]!r}?" if close else add,
+                hint=meant(person, known, add),
             )
 
 
@@ -103,10 +101,10 @@ def _line_end_faults(study: Study) -> Iterator[Problem]:
 
 def _told(problem: Problem, study: Study, page: Measured) -> Problem:
     """Say of an experiment that is not there who asks for it: mostly the name is mistyped."""
-    if problem.code != "missing-file" or problem.hint:
+    if problem.code != "missing-file" or problem.place.file != f"code/{study.id}/experiment.py":
         return problem
-    where = _cited(study, page)
-    return replace(problem, hint=f"{where} names it; glossary new TERM writes one to start from")
+    instead = problem.hint or "glossary new TERM writes one to start from"
+    return replace(problem, hint=f"{_cited(study, page)} names it; {instead}")
 
 
 def is_broken(study: Study) -> bool:
@@ -136,12 +134,14 @@ def _unknown_claim(name: str, place: Place, studies: Sequence[Study]) -> Problem
     """Say that no claim has this name, or that several experiments' claims have it."""
     known = sorted(f"{s.id}.{claim.name}" for s in studies for claim in s.declared_claims)
     same = [claim for claim in known if claim.endswith(f".{name}")]
+    there = f"the claims are: {', '.join(same or known) or 'none'}"
+    names = [each for study in studies for each in claim_names(study)]
     what = "several experiments make" if same else "no experiment of this page makes"
     return Problem(
         place=place,
         code="unknown-claim",
         message=f"{what} the claim {name!r}",
-        hint=f"the claims are: {', '.join(same or known) or 'none'}",
+        hint=there if same else meant(name, names, there),
     )
 
 

@@ -17,7 +17,7 @@ from measured_glossary.asked import Asked, Plain, refuse
 from measured_glossary.lab.sass import Kernel, opcode
 from measured_glossary.lab.study import Listing
 from measured_glossary.markup import fill
-from measured_glossary.problem import Checked
+from measured_glossary.problem import Checked, meant
 from measured_glossary.readings import of_code
 
 
@@ -92,7 +92,8 @@ def _chosen(asked: Asked, listings: Sequence[Listing]) -> Checked[Chosen]:
     wanted = asked.options.architectures or tuple(found)
     if not found:
         known = sorted({name for listing in listings for name in listing.sass.kernels})
-        message, hint = f"there is no kernel {asked.argument!r}", f"there are: {', '.join(known)}"
+        message = f"there is no kernel {asked.argument!r}"
+        hint = meant(asked.argument, known, f"there are: {', '.join(known)}")
         return refuse(asked, "sass-kernel", message, hint)
     if missing := [name for name in wanted if name not in found]:
         message = f"not compiled for {', '.join(missing)}"

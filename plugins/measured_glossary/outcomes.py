@@ -17,7 +17,7 @@ from measured_glossary.lab.record import Finding
 from measured_glossary.lab.sanitizer import Verdict
 from measured_glossary.lab.table import VERDICTS, Cell, Column, Table, TableKind, pairs, shown
 from measured_glossary.markup import fill
-from measured_glossary.problem import Checked
+from measured_glossary.problem import Checked, meant
 from measured_glossary.readings import Reading, readings
 
 TOOL = "tool"  # the column that a sanitizer probe's key has beside its author's
@@ -112,7 +112,7 @@ def _columns(asked: Asked, table: Table) -> Checked[tuple[Column, ...]]:
     wanted = asked.options.columns
     if unknown := [name for name in wanted or () if name not in known]:
         message = f"{table.name} has no such column: {', '.join(unknown)}"
-        hint = f"the columns are: {', '.join(known) or 'none'}"
+        hint = meant(unknown[0], known, f"the columns are: {', '.join(known) or 'none'}")
         return refuse(asked, "unknown-column", message, hint)
     return Checked(value=tuple(known[name] for name in (known if wanted is None else wanted)))
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from measured_glossary.entry import Id, Line, LongLine
-from measured_glossary.problem import Checked, Place, Problem
+from measured_glossary.problem import Checked, Place, Problem, meant
 from measured_glossary.source import Located, parse_yaml, read, validate
 
 PATHS = "paths"
@@ -144,7 +144,8 @@ def _targets(located: Located, key: str) -> Iterator[tuple[str, Place]]:
 def _unknown(located: Located, entries: Collection[str], docs: Path) -> Iterator[Problem]:
     for target, place in _targets(located, "entry"):
         if target not in entries and _ID.fullmatch(target):
-            yield _problem(place, "unknown-step", f"there is no entry {target!r}", _known(entries))
+            hint = meant(target, entries, _known(entries))
+            yield _problem(place, "unknown-step", f"there is no entry {target!r}", hint)
     for target, place in _targets(located, "page"):
         if _PAGE.fullmatch(target) and not (docs / target).is_file():
             message = f"there is no page {docs.name}/{target}"

@@ -26,7 +26,7 @@ from measured_glossary.lab.study import Measure, Studies, Study, start_studies
 from measured_glossary.lab.study import Settings as LabSettings
 from measured_glossary.memo import Memo, digest, package
 from measured_glossary.path import StudyPath, read_paths
-from measured_glossary.problem import Checked, Place, Problem, Refused
+from measured_glossary.problem import Checked, Place, Problem, Refused, meant
 from measured_glossary.project import Project, read_project
 from measured_glossary.scan import Lines
 from measured_glossary.source import Source, decode, read
@@ -419,8 +419,12 @@ def _unknown_entries(entry: Entry, ids: Collection[str]) -> list[Problem]:
             place=entry.located.place(("related", index)),
             code="unknown-entry",
             message=f"there is no entry {name!r}",
-            hint=f"the entries are: {', '.join(sorted(ids))}; "
-            f"a term without an entry is written '- term: {name}'",
+            hint=meant(
+                name,
+                ids,
+                f"the entries are: {', '.join(sorted(ids))}; "
+                f"a term without an entry is written '- term: {name}'",
+            ),
         )
         for index, name in enumerate(entry.front.related)
         if isinstance(name, str) and name not in ids

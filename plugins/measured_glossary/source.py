@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from measured_glossary.problem import Checked, Place, Problem
+from measured_glossary.problem import Checked, Place, Problem, meant
 
 Model = TypeVar("Model", bound=BaseModel)
 Loc = tuple[str | int, ...]
@@ -486,9 +486,8 @@ def _field_problem(model: type[BaseModel], located: Located, fault: Any, code: s
 
 
 def _near(key: str, keys: Collection[str]) -> str:
-    close = difflib.get_close_matches(key, keys, n=1)
     there = f"; the keys are {', '.join(sorted(keys))}" if keys else ""
-    return f"did you mean {close[0]!r}?" if close else f"remove it{there}"
+    return meant(key, keys, f"remove it{there}")
 
 
 def _mistyped(model: type[BaseModel], data: Any, faults: Sequence[Any]) -> dict[Loc, str]:

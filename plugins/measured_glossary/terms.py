@@ -20,7 +20,7 @@ from functools import cached_property
 
 from measured_glossary.automaton import Names, find, names
 from measured_glossary.markup import href, inert
-from measured_glossary.problem import Problem
+from measured_glossary.problem import Problem, meant
 from measured_glossary.scan import Lines, scan
 
 NO_TERM = "\0"  # stands where no term is looked for, so that none spans the place
@@ -309,5 +309,7 @@ def _problem(found: re.Match[str], known: Vocabulary, lines: Lines) -> Problem |
         hint = f"write [[{min(ids)}|{name}]], or another of the ids"
     else:
         code, message = "unknown-term", f"no entry is called {name!r}"
-        hint = f"the entries are: {', '.join(sorted(known.by_id))}; put code between backticks"
+        there = f"the entries are: {', '.join(sorted(known.by_id))}; put code between backticks"
+        called = [each for term in known.by_id.values() for each in (term.id, *term.names)]
+        hint = meant(name, called, there)
     return Problem(place=lines.at(found.start()), code=code, message=message, hint=hint)

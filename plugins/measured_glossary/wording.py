@@ -16,7 +16,7 @@ import string
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from measured_glossary.problem import Place, Problem
+from measured_glossary.problem import Place, Problem, meant
 from measured_glossary.prose import QUOTED, TITLED, paragraphs, target
 from measured_glossary.scan import Lines, Markup, blanked
 from measured_glossary.sentence import headings, sections, sentences
@@ -260,7 +260,8 @@ def _dead_links(markup: Markup, lines: Lines, backing: Backing) -> Iterator[Prob
             continue
         if name not in backing.claims:
             message = f"{name!r} is not among the claims of this page"
-            yield _problem(lines.at(region.start), "dead-claim-link", message, _claims(backing))
+            hint = meant(name, backing.claims, _claims(backing))
+            yield _problem(lines.at(region.start), "dead-claim-link", message, hint)
         elif not shows_claims:
             message = "the link leads to a claim, and the page does not list its claims"
             yield _problem(lines.at(region.start), "dead-claim-link", message, _LIST)

@@ -223,7 +223,7 @@ def test_a_fault_says_what_to_type() -> None:
         line=FIRST + 4,
         code="claim-table",
         message="the claim holds reads 'row', and no probe is called that",
-        hint="the probes are rows",
+        hint="did you mean 'rows'?",
     )
 
 

@@ -29,7 +29,7 @@ from measured_glossary.lab.bench import Bench
 from measured_glossary.lab.includes import closure
 from measured_glossary.lab.record import TableData
 from measured_glossary.lab.table import Table, faults, from_data
-from measured_glossary.problem import Checked, Place, Problem
+from measured_glossary.problem import Checked, Place, Problem, meant
 from measured_glossary.source import Source, canonical_json, path_problem, read
 
 COMPILED = "compiled.json"
@@ -99,7 +99,9 @@ def read_declared(root: Path, bench: Bench) -> Checked[Declared]:
     """Read an experiment's files and ask a worker what it declares."""
     experiment = read(root, bench.file)
     if experiment.value is None:
-        return Checked(value=None, problems=experiment.problems)
+        known = [path.parent.name for path in sorted(root.glob("code/*/experiment.py"))]
+        told = _meant(experiment.problems, bench.file, meant(bench.experiment, known))
+        return Checked(value=None, problems=told)
     bench.lay_out({bench.file: experiment.value.raw})
     described = bench.ask(Described, "describe", bench.settings.limits.quick_s)
     if described.value is None:
@@ -122,9 +124,18 @@ def _closures(
             continue
         file = f"code/{bench.experiment}/{name}"
         read_files = closure(root, file)
-        problems += read_files.problems
+        there = [path.name for path in sorted((root / file).parent.glob("*.cu"))]
+        problems += _meant(read_files.problems, file, meant(name, there, f"{place} names it"))
         closures[file] = read_files.value or {}
     return closures, tuple(problems)
+
+
+def _meant(problems: tuple[Problem, ...], file: str, hint: str) -> tuple[Problem, ...]:
+    """Say of a file that is not there which one was meant, or who names it."""
+    return tuple(
+        replace(each, hint=hint) if (each.code, each.place.file) == ("missing-file", file) else each
+        for each in problems
+    )
 
 
 def _declared(

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from measured_glossary.lab.table import Column, ColumnKind, Plain, Table, TableKind
 from measured_glossary.lab.timing import MS_PER_UNIT
+from measured_glossary.problem import meant
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -386,7 +387,7 @@ def _claim_faults(claim: Claim, probes: Iterable[Probe]) -> Iterator[Fault]:
     for table in claim.tables:
         if table not in names:
             message = f"the claim {claim.name} reads {table!r}, and no probe is called that"
-            hint = f"the probes are {', '.join(names) or 'none'}"
+            hint = meant(table, names, f"the probes are {', '.join(names) or 'none'}")
             yield Fault(line=claim.line, code="claim-table", message=message, hint=hint)
     if not claim.tables:
         message = f"the claim {claim.name} reads no table"
