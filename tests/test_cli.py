@@ -240,6 +240,19 @@ def test_a_new_entry_of_an_odd_name_compiles(site: Site, run: Run) -> None:
     assert [claim.state for claim in site.study("it-s-100-of-home").claims] == ["held"]
 
 
+def test_a_refuted_claim_of_a_new_entry_names_the_row(site: Site, run: Run) -> None:
+    """What `new` writes goes through its rows one by one, so that one of them is to blame."""
+    assert run("new", "lane").status == 0
+    file = "code/lane/experiment.py"
+    site.replace(file, 'sources=["lane.cu"]', 'sources=["lane.cu"], architectures=["sm_90"]')
+    site.replace(file, "row.multiplications == 1", "row.multiplications == 2")
+    (claim,) = site.study("lane").claims
+    assert claim.detail == (
+        "`row.multiplications == 2`, where row.multiplications is 1; "
+        "row is arithmetic(architecture='sm_90')"
+    )
+
+
 REFUSED_TERMS = {
     "共享内存": "has no letter or digit to make an id from: add --id NAME",
     "": "has no letter or digit to make an id from",

@@ -256,7 +256,7 @@ def test_the_test_of_a_new_experiment_fails_where_a_claim_says_nothing(root: Pat
     assert cli.main(["new", "lane"]) == 0
     experiment = root / "code" / "lane" / "experiment.py"
     text = experiment.read_text(encoding="utf-8")
-    weak = text.replace("all(row.wrong == 0 for row", "all(row.wrong >= 0 for row")
+    weak = text.replace("assert row.wrong == 0", "assert row.wrong >= 0")
     assert weak != text
     experiment.write_text(weak, encoding="utf-8")
     ran = pytest_in(root, "tests/test_experiment_lane.py")

@@ -125,7 +125,8 @@ def _closures(
         file = f"code/{bench.experiment}/{name}"
         read_files = closure(root, file)
         there = [path.name for path in sorted((root / file).parent.glob("*.cu"))]
-        problems += _meant(read_files.problems, file, meant(name, there, f"{place} names it"))
+        hint = f"{place} names it; {meant(name, there)}".removesuffix("; ")
+        problems += _meant(read_files.problems, file, hint)
         closures[file] = read_files.value or {}
     return closures, tuple(problems)
 
