@@ -146,6 +146,19 @@ def test_the_preview_of_a_new_glossary_shows_its_drafts(begun: Site, run: Run) -
     assert "2.0f" in page
 
 
+def test_the_preview_of_an_entry_opens_its_page(
+    begun: Site, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who names an entry is shown that entry's page of the whole site, as it was built."""
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    done = run("preview", "warp", "--open", "--root", str(begun.root))
+    page = begun.root / "preview" / "glossary" / "warp" / "index.html"
+    assert (done.status, done.out) == (0, f"built {page}\n")
+    assert page.is_file()
+    assert opened == [page.as_uri()]
+
+
 def test_a_new_glossary_builds(begun: Site) -> None:
     """`mkdocs build`, strict as the new configuration is, gives a site without the drafts."""
     built = mkdocs(begun)
@@ -335,6 +348,7 @@ def test_check_looks_at_hand_written_pages(site: Site, run: Run) -> None:
     ("words", "message"),
     [
         (("check", "wrap"), "there is no entry 'wrap'; did you mean 'warp'?"),
+        (("preview", "wrap"), "there is no entry 'wrap'; did you mean 'warp'?"),
         (("check", "other"), "there is no entry 'other'; there are: warp"),
         (("measure", "warp"), "there is no experiment 'warp'; there are: none"),
         (("measure",), "there is no experiment in code/ yet: glossary new TERM writes one"),

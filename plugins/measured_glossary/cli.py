@@ -36,6 +36,7 @@ from measured_glossary.lab.study import measure
 from measured_glossary.problem import Format, Problem, Refused, meant, render
 from measured_glossary.progress import Progress
 from measured_glossary.project import read_project
+from measured_glossary.trust.folder import ENTRIES
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -103,7 +104,8 @@ def _add_writing(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     made = add_command(
         commands, "preview", run_preview, "build the site with drafts, into preview/"
     )
-    made.add_argument("--open", action="store_true", help="open it in the browser")
+    made.add_argument("entry", nargs="?", help="whose page is told, or opened: the site is whole")
+    made.add_argument("--open", action="store_true", help="open the page in the browser")
     add_no_cache(made)
 
 
@@ -208,11 +210,15 @@ def run_preview(arguments: argparse.Namespace) -> int:
     """Build the whole site with its drafts, marked as drafts, into `preview/`."""
     from measured_glossary import preview  # imports MkDocs, which no other command needs
 
+    root, wanted = arguments.root.resolve(), arguments.entry
+    if wanted and (root / ENTRIES).is_dir() and wanted not in pipeline.entry_ids(root):
+        return _misuse(_no_such("entry", [wanted], pipeline.entry_ids(root)))
     tell = partial(print, file=sys.stderr)
-    index = preview.build(arguments.root.resolve(), tell, use_cache=not arguments.no_cache)
-    print(f"built {index}")
+    index = preview.build(root, tell, use_cache=not arguments.no_cache)
+    page = index.parent / ENTRIES / wanted / index.name if wanted else index
+    print(f"built {page}")
     if arguments.open:
-        webbrowser.open(index.as_uri())
+        webbrowser.open(page.as_uri())
     return 0
 
 

@@ -136,7 +136,7 @@ def run_new(arguments: argparse.Namespace) -> int:
         print(f"id     {draft.id}, made from the term; --id NAME gives another")
     print(_wrote(files))
     test = f"\n       pytest {scaffold.file_of_test(draft)}" if draft.with_experiment else ""
-    print(f"next:  glossary check {draft.id}\n       glossary preview --open{test}")
+    print(f"next:  glossary check {draft.id}\n       glossary preview {draft.id} --open{test}")
     if paths := sorted(path.name for path in (arguments.root / PATHS).glob("*.yml")):
         any_of = " or ".join(f"{PATHS}/{name}" for name in paths)
         print(f"then:  a step '- entry: {draft.id}' in {any_of}")

@@ -330,7 +330,7 @@ def _reading(desk: Desk, glossary: Glossary, entry: Judged) -> Iterator[str]:
     page = desk.root / "preview" / ENTRIES / entry.id / "index.html"
     fresh = "as built last" if page.is_file() else "not built yet"
     yield f"you review as {desk.identity.person.name} ({desk.identity.person.id})"
-    yield f"the page:  {page} ({fresh}; glossary preview --open builds it)"
+    yield f"the page:  {page} ({fresh}; glossary preview {entry.id} --open builds it)"
     yield f"the rest:  {', '.join(sorted(desk.evidence.subjects))}"
     mine = _last_signed(desk, entry)
     if mine is None:
