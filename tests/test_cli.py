@@ -141,7 +141,7 @@ def test_the_preview_of_a_new_glossary_shows_its_drafts(begun: Site, run: Run) -
     page = (begun.root / "preview/glossary/bank-conflict/index.html").read_text(encoding="utf-8")
     assert "bank-conflict: draft; " in done.err  # as the build itself tells it
     assert (begun.root / "preview/search/search_index.js").is_file(), "a search on a disk reads it"
-    assert "What is bank conflict in CUDA?" in page
+    assert "What does bank conflict mean in CUDA?" in page
     assert "code/bank-conflict/bank-conflict.cu" in page
     assert "2.0f" in page
 

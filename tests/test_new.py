@@ -195,7 +195,7 @@ def test_a_terminal_is_asked(root: Path) -> None:
     lines = "What is a lane?\nA lane is one thread of a warp.\n\n\nno\n"
     status, screen = typed(root, ["new", "lane"], lines)
     assert status == 0
-    assert "[What is lane in CUDA?]" in screen
+    assert "[What does lane mean in CUDA?]" in screen
     assert "[Execution model]" in screen
     front = entry(root, "lane").front
     assert (front.question, front.answer) == ("What is a lane?", "A lane is one thread of a warp.")

@@ -103,7 +103,9 @@ class Field:
 
 FIELDS = (
     Field(
-        "question", "The question it answers", "the page's title; default: What is TERM in CUDA?"
+        "question",
+        "The question it answers",
+        "the page's title; default: What does TERM mean in CUDA?",
     ),
     Field("answer", "The answer, in one sentence", "in one sentence; default: one to replace"),
     Field("area", "The area", f"the part of the subject; default: {scaffold.AREA}"),

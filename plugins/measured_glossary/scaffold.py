@@ -57,7 +57,7 @@ class Draft:
 
 def draft(term: str, entry_id: str = "") -> Draft:
     """Give what an entry begins with if nobody says otherwise; the id may be empty."""
-    return Draft(term=term, id=entry_id or slug(term), question=f"What is {term} in CUDA?")
+    return Draft(term=term, id=entry_id or slug(term), question=f"What does {term} mean in CUDA?")
 
 
 def new_entry(draft: Draft) -> dict[str, str]:
