@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 from measured_glossary import source as module
-from measured_glossary.problem import Checked, Place
+from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.source import (
     Located,
     Source,
@@ -321,6 +321,14 @@ def test_all_faults_come_with_their_places() -> None:
         ("a.yml:4:5", "entry-field"),
     ]
     assert "remove it; the keys are parts, term" in [each.hint for each in checked.problems]
+
+
+def test_problems_are_told_in_the_order_in_which_people_count() -> None:
+    """At one place row 2 stands before row 10, and numbers go before what has none."""
+    words = ["row 10 is wrong", "row 2, column 3", "row 2, column 10", "row 2", "rows 1", ""]
+    problems = [Problem(place=Place("a.py", 3), code="c", message=word) for word in words]
+    told = [problem.message for problem in sorted(problems)]
+    assert told == ["", "row 2", "row 2, column 3", "row 2, column 10", "row 10 is wrong", "rows 1"]
 
 
 def test_a_mistyped_key_is_one_problem() -> None:

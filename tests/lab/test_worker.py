@@ -202,7 +202,9 @@ def test_many_faults_of_one_kind_are_counted(tmp_path: Path, listing: str) -> No
     sass = {f"sm_{number}": [listing] for number in range(75, 95)}
     found = asking.problems(Tabled, "static", sass=sass)
     assert len(found) == 6
-    assert any("and 35 faults more like these" in problem.message for problem in found)
+    *told, last = [problem.message for problem in sorted(found)]
+    assert [message.partition(" row ")[2][0] for message in told] == list("11223")
+    assert last.endswith("… and 35 faults more like these")
 
 
 def test_an_exception_in_a_probe_is_at_its_line(tmp_path: Path) -> None:

@@ -606,7 +606,7 @@ def _filled(author: _Author, probe: Probe, rows: list[Any]) -> Checked[Table]:
     table = replace(probe.table, rows=tuple(_plain_row(probe.table, row) for row in rows))
     messages = [fault.message for fault in faults(table)]
     if len(messages) > MAX_FAULTS:
-        messages[MAX_FAULTS:] = [f"and {len(messages) - MAX_FAULTS} faults more like these"]
+        messages[MAX_FAULTS:] = [f"… and {len(messages) - MAX_FAULTS} faults more like these"]
     problems = tuple(author.problem(probe.line, "probe-row", f"{name}: {m}") for m in messages)
     return Checked(value=None if problems else table, problems=problems)
 
