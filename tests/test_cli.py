@@ -270,7 +270,7 @@ REFUSED_TERMS = {
     "共享内存": "has no letter or digit to make an id from: add --id NAME",
     "": "has no letter or digit to make an id from",
     "…": "has no letter or digit to make an id from",
-    "x" * 200: "term: String should have at most 100 characters",
+    "x" * 200: "term: expected at most 100 signs",
     "a <b>bold</b> term": "term: expected a text without HTML",
     "{{ term }}": "term: expected a text without '{{'",
     "two\nlines": "term: expected one line",

@@ -178,6 +178,29 @@ def test_a_field_that_is_wrong_is_placed(old: str, new: str, found: str) -> None
     assert found in faults(FRONT.replace(old, new, 1))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("claims: [one_holds]\n", "",
+         "claims: expected at least one claim of the experiments, which back nothing by "
+         "themselves, found nothing"),
+        ("[one_holds]", "one_holds",
+         "claims: expected a list, as in '[one, two]', found 'one_holds'"),
+        ("term: warp", "term: {a: b}", "term: expected a text, found {a: b}"),
+        ("[a warp runs in groups of threads]", "[[a, b]]",
+         "sources.0.quotes.0: expected a text, found [a, b]"),
+        ("byline:\n  written_by: test-author", "byline: me",
+         "byline: expected keys, each with its value, found 'me'"),
+        ("version: v1", "version: ''",
+         "sources.0.version: expected a text without blanks at its ends, found ''"),
+    ],
+)  # fmt: skip
+def test_a_field_that_is_wrong_is_told_without_python(old: str, new: str, told: str) -> None:
+    """What was found reads as it was written in YAML; what was expected names no type of ours."""
+    checked = parse("warp", source(f"---\n{FRONT.replace(old, new)}---\n{BODY}"))
+    assert told in [problem.message for problem in checked.problems]
+
+
 def test_all_faults_come_at_once() -> None:
     """Faults of YAML, of fields and of the body are reported together and in order."""
     front = FRONT.replace("term: warp", "term: warp\nterm: w").replace("a warp?", "a warp")

@@ -340,7 +340,7 @@ def test_a_mistyped_key_is_one_problem() -> None:
         ("a.yml:1:1", "'trem' is not a key used here", "did you mean 'term'?"),
         ("a.yml:2:1", "'prats' is not a key used here", "did you mean 'parts'?"),
         ("a.yml:3:5", "'parts.0.nam' is not a key used here", "did you mean 'name'?"),
-        ("a.yml:1:1", "term: Input should be a valid string, found ['x']", ""),
+        ("a.yml:1:1", "term: expected a text, found [x]", ""),
         ("a.yml:4:5", "'parts.0.names' is not a key used here", "did you mean 'name'?"),
     ]
     assert mended(_Outer, located).data == {"term": ["x"], "parts": [{"name": "b", "names": "c"}]}

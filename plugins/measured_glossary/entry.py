@@ -46,6 +46,8 @@ _READABLE = frozenset(
 _ID = re.compile(r"[a-z0-9](?:-?[a-z0-9])*")
 _CLAIM = re.compile(r"(?:(?P<experiment>[a-z0-9](?:-?[a-z0-9])*)\.)?(?P<name>[a-z][a-z0-9_]*)")
 _URL = re.compile(r"https://[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{1,5})?(?:[/?#]\S*)?")
+_CLAIMLESS = "expected at least one claim of the experiments, which back nothing by themselves"
+_UNMEASURED = "expected 'experiments' too, those that make the claims"
 _SENTENCE_END = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!cf)(?<!vs)[.!?][\"”')]*\s+(?=[A-Z_`\"“])")
 
 
@@ -273,7 +275,7 @@ class FrontMatter(_Part):
         if experiments is None:  # it has a fault of its own
             return claims
         if bool(experiments) != bool(claims):
-            raise ValueError("expected experiments and at least one claim of theirs, or neither")
+            raise ValueError(_CLAIMLESS if experiments else _UNMEASURED)
         for claim in claims:
             owner = claim.rpartition(".")[0]
             if owner and owner not in experiments:

@@ -475,13 +475,13 @@ def mended(model: type[BaseModel], located: Located) -> Located:
 def _field_problem(model: type[BaseModel], located: Located, fault: Any, code: str) -> Problem:
     loc: Loc = tuple(fault["loc"])
     name = ".".join(str(part) for part in loc) or "the whole"
-    kind, message, hint = fault["type"], fault["msg"], ""
+    kind, hint = fault["type"], ""
     if kind == "missing":
         message, hint = f"{name!r} is missing", f"add a line '{loc[-1]}: …'"
     elif kind == "extra_forbidden":
         message, hint = f"{name!r} is not a key used here", _near(str(loc[-1]), _keys(model, loc))
     else:
-        message = f"{name}: {message.removeprefix('Value error, ')}, found {_short(fault['input'])}"
+        message = f"{name}: {_expected(fault)}, found {_found(fault['input'])}"
     return Problem(place=located.place(loc), code=code, message=message, hint=hint)
 
 
@@ -547,6 +547,44 @@ def _renamed(located: Located, mistyped: Mapping[Loc, str]) -> Located:
     return Located(data, located.file, places)
 
 
-def _short(value: Any) -> str:
-    text = repr(value)
+_EXPECTED = {
+    "string_type": "a text",
+    "tuple_type": "a list, as in '[one, two]'",
+    "list_type": "a list, as in '[one, two]'",
+    "dict_type": "keys, each with its value",
+    "model_type": "keys, each with its value",
+    "string_too_long": "at most {max_length} signs",
+    "string_too_short": "at least {min_length} signs",
+    "string_pattern_mismatch": "a text of the form '{pattern}'",
+    "too_short": "at least {min_length} of them",
+    "too_long": "at most {max_length} of them",
+    "literal_error": "{expected}",
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+}
+
+
+def _expected(fault: Any) -> str:
+    """Say what was expected in the words of somebody who writes YAML, not Python."""
+    if fault["type"] in _EXPECTED:
+        return "expected " + _EXPECTED[fault["type"]].format(**fault.get("ctx", {}))
+    message: str = fault["msg"].removeprefix("Value error, ")
+    return re.sub(r"^Input should be", "expected", message)
+
+
+def _found(value: Any) -> str:
+    """Print what was found as it would be written, briefly."""
+    if value is None or value in ((), [], {}):
+        return "nothing"
+    text = repr(value) if isinstance(value, str) else _flow(value)
     return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_flow, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {_flow(inner)}' for key, inner in value.items())}}}"
+    return str(value).lower() if isinstance(value, bool) else str(value)

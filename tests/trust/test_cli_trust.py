@@ -125,7 +125,7 @@ def joins(homes: Path, name: str, *more: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--may", "write"], "glossary/people.yml: people-field: --may: Input should be 'author'"),
+        (["--may", "write"], "glossary/people.yml: people-field: --may: expected 'author'"),
         (["--not-after", "soon"], "glossary/people.yml: people-field: --not-after: a date is"),
         (["--name", "Test\tThird"], "glossary/people.yml: "),
         (["--vouched-by", "test-nobody"], "glossary/people.yml: "),
