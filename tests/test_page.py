@@ -522,11 +522,65 @@ def test_how_to_repeat_it_names_both_ways() -> None:
     assert f"nvcc -O3 -arch=native {KERNEL}" in text
 
 
+def test_what_varies_is_named_by_what_was_measured() -> None:
+    """Only counts that a race decides and times are said to differ from run to run."""
+    clock = Column(name="took", label="Took", kind="time", unit="us")
+    whole = Column(name="whole", label="Whole", kind="exact")
+
+    def repeated(*columns: Column) -> str:
+        tables = (replace(COUNTS, rows=(), columns=columns),)
+        return " ".join(str(blocks.reproduce([study(declared_tables=tables)], [])).split())
+
+    (racy,) = (column for column in COUNTS.columns if column.kind == "racy")
+    assert "Counts that a race decides will differ" in repeated(racy, whole)
+    assert "Times will differ" in repeated(clock, whole)
+    assert "Times and counts that a race decides will differ" in repeated(racy, clock)
+    assert "differ" not in repeated(whole)
+
+
+def test_an_experiment_beside_one_that_needs_a_gpu_is_checked_without() -> None:
+    """Each of two experiments is repeated by the command that repeats it."""
+    static = study(id="code", declared_tables=(replace(COUNTS, rows=(), kind="static"),))
+    told = str(blocks.reproduce([study(), static], ["warp"]))
+    assert "```sh\nglossary measure toy\n```" in told
+    assert "What is counted in machine code needs no GPU:\n\n```sh\nglossary check warp\n" in told
+
+
+def test_without_a_compiler_nothing_is_said_to_be_measured_or_missing() -> None:
+    """A static table names what is lacking, and asks for no GPU."""
+    lacking = "machine code is not checked here: pip install 'x'"
+    static = study(notes=(lacking,), declared_tables=(replace(COUNTS, rows=(), kind="static"),))
+    text = Outline(shown("::: measured-table counts\n\n::: machine", static)).text
+    assert f"Not counted here. {lacking}" in text
+    assert "which this build did not have" in text
+    assert "glossary measure" not in text
+
+
+def test_an_experiment_that_fails_is_told_where_its_figures_would_stand() -> None:
+    """A fault is shown with its place; a GPU that is not there is no fault of the experiment."""
+    error = Problem(place=Place(KERNEL, 6, 25), code="compile-error", message="no such name")
+    raised = replace(error, code="probe-error", message="it raised")
+    no_gpu = replace(error, code="no-gpu", message="no GPU answers")
+    shown_of = {
+        problem.code: Outline(
+            shown("::: measured-table counts\n\n::: excerpt toy.cu:main\n\n::: claims",
+                  study(problems=(problem,)))
+        ).text
+        for problem in (error, raised, no_gpu)
+    }  # fmt: skip
+    assert f"the code does not compile. no such name {KERNEL}:6:25" in shown_of["compile-error"]
+    assert "as it is; it does not compile" in shown_of["compile-error"]
+    assert "not checked here (the experiment has a fault)" in shown_of["compile-error"]
+    assert "the experiment has a fault. it raised" in shown_of["probe-error"]
+    assert "Cut from the file that was compiled" in shown_of["probe-error"]
+    assert "Not measured yet" in shown_of["no-gpu"]
+
+
 def test_a_command_can_be_typed_as_it_is_printed() -> None:
     """No sign of a file's name is escaped in a fence; what a shell would take apart is quoted."""
     for name, typed in (("two_words.cu", "two_words.cu"), ("two words.cu", "'two words.cu'")):
         source = Source(name, b"int main() {}", "int main() {}")
-        printed = str(blocks.reproduce([study(files={name: source})]))
+        printed = str(blocks.reproduce([study(files={name: source})], []))
         assert f"nvcc -O3 -arch=native {typed} -o a.out" in html.unescape(printed)
         assert name != typed or typed in printed
 

@@ -83,8 +83,9 @@ def built_pages(case: Case, site: Site) -> Iterator[tuple[str, str]]:
 
 
 def text_of(content: str | bytes) -> str:
-    """Give an output's content as text."""
-    return content if isinstance(content, str) else content.decode("utf-8")
+    """Give an output's content as text, whatever compiler is there."""
+    text = content if isinstance(content, str) else content.decode("utf-8")
+    return re.sub(r"(?<=by this build with )[^;]+(?=; this needs)", "some compiler", text)
 
 
 def expected(case: Case) -> dict[str, str]:

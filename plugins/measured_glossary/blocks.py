@@ -19,13 +19,25 @@ from measured_glossary.asked import Asked, Plain, declared_table, fence, refuse,
 from measured_glossary.cells import chart_row, grid, reported
 from measured_glossary.chart import Chart, draw
 from measured_glossary.diagram import moments, still
+from measured_glossary.entry import Entry
 from measured_glossary.excerpt import Excerpt, cut
 from measured_glossary.lab.record import REPORTED_SUFFIX, Reported
 from measured_glossary.lab.study import ClaimResult, DeclaredClaim, Study
 from measured_glossary.lab.table import Column, Table
 from measured_glossary.markup import fill, inert, plain
 from measured_glossary.problem import Checked, Problem, meant
-from measured_glossary.readings import Reading, facts, fingerprint, of_report, of_run, readings
+from measured_glossary.readings import (
+    Reading,
+    facts,
+    faults,
+    fingerprint,
+    is_static,
+    of_code,
+    of_report,
+    of_run,
+    readings,
+    unread,
+)
 from measured_glossary.source import Source, validate
 
 _LANGUAGES = {"cu": "cuda", "cuh": "cuda", "h": "cpp", "hpp": "cpp", "cpp": "cpp", "py": "python"}
@@ -150,8 +162,8 @@ def _for_each_reading(
         table = reading.table or declared.value
         columns = [column for name in names for column in table.columns if column.name == name]
         drawn.append((reading, draw_one(here, reading, table, columns)))
-    study = study_of(asked, declared.value)
-    return Checked(value=fill("readings.html", drawn=drawn, study=study))
+    instead = unread(study_of(asked, declared.value), declared.value)
+    return Checked(value=fill("readings.html", drawn=drawn, unread=instead))
 
 
 def _chosen(
@@ -247,8 +259,8 @@ def _stands(study: Study, name: str) -> list[_Stand]:
         for claim in measurement.claims
         if claim.name == name
     ]
-    nowhere = [_Stand(state="not checked here", where="not measured yet")]
-    return static or runs or nowhere
+    why = "the experiment has a fault" if faults(study) else "not measured yet"
+    return static or runs or [_Stand(state="not checked here", where=why)]
 
 
 def _stand(claim: ClaimResult, where: str) -> _Stand:
@@ -266,7 +278,14 @@ def machines(studies: Sequence[Study], *, ident: str) -> Markup:
         for study in studies
         for run in study.measurements
     ]
-    return fill("machine.html", cards=cards, ident=ident)
+    counted = studies if all(map(is_static, studies)) else ()
+    return fill(
+        "machine.html",
+        cards=cards,
+        code=next((of_code(listing) for study in counted for listing in study.listings), None),
+        notes=list(dict.fromkeys(note for study in counted for note in study.notes)),
+        ident=ident,
+    )
 
 
 # ── code ─────────────────────────────────────────────────────────────────────────────────────
@@ -316,6 +335,7 @@ def _fenced(asked: Asked, source: Source, excerpt: Excerpt) -> Markup:
         excerpt=excerpt,
         digest=source.sha256,
         stale=source.file in changed,
+        compiles=all(fault.code != "compile-error" for s in asked.studies for fault in faults(s)),
         fence=fence("\n".join(excerpt.lines)),
         language=_LANGUAGES.get(source.file.rpartition(".")[2], "text"),
         code=Markup("\n".join(excerpt.lines)),  # noqa: S704 - inside a fence longer than any in it
@@ -323,19 +343,38 @@ def _fenced(asked: Asked, source: Source, excerpt: Excerpt) -> Markup:
 
 
 def _reproduce(asked: Asked) -> Checked[str]:
-    return Checked(value=reproduce(asked.studies))
+    entries = [asked.page.id] if isinstance(asked.page, Entry) else []
+    return Checked(value=reproduce(asked.studies, entries))
 
 
-def reproduce(studies: Sequence[Study]) -> Markup:
-    """Say how a reader measures the same, with this project or with the CUDA toolkit alone."""
+def reproduce(studies: Sequence[Study], entries: Sequence[str]) -> Markup:
+    """Say how a reader measures the same, with this project or with the CUDA toolkit alone.
+
+    What is counted in machine code is counted again by a check of the `entries`, or of all.
+    """
     programs = [
         file
         for study in studies
         for file, source in sorted(study.files.items())
         if file.endswith(".cu") and re.search(r"\bint\s+main\s*\(", source.text)
     ]
-    ids = [study.id for study in studies]
-    return fill("reproduce.md", ids=map(_typed, ids), programs=[*map(_typed, programs)])
+    ids = [study.id for study in studies if not is_static(study)]
+    return fill(
+        "reproduce.md",
+        ids=[*map(_typed, ids)],
+        entries=[*map(_typed, entries)],
+        is_counted=len(ids) < len(studies),
+        programs=[*map(_typed, programs)],
+        varying=_varying(studies),
+    )
+
+
+def _varying(studies: Sequence[Study]) -> str:
+    """Name what is another one in each run, as the beginning of a sentence."""
+    kinds = {c.kind for study in studies for t in study.declared_tables for c in t.columns}
+    named = [("time", "times"), ("racy", "counts that a race decides")]
+    words = " and ".join(word for kind, word in named if kind in kinds)
+    return words[:1].upper() + words[1:]
 
 
 def _typed(name: str) -> Markup:

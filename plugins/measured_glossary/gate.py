@@ -152,7 +152,9 @@ def _claim_faults(page: Measured, name: str, study: Study, place: Place) -> list
     compute-sanitizer says nothing of a race. A stale record backs nothing and hides nothing.
     """
     if of_code := [claim for claim in study.claims if claim.name == name]:
-        return [_not_held(study, None, claim, name, place) for claim in of_code if not held(claim)]
+        # What does not compile or count has its own problem: nothing is to be done to the claim.
+        told = [c for c in of_code if _is_refuted(c) or not (held(c) or study.problems)]
+        return [_not_held(study, None, claim, name, place) for claim in told]
     fresh = [measured for measured in study.measurements if measured.freshness != "stale"]
     if not study.measurements:
         # Where a record is there and cannot be read, or the experiment fails, that is the reason.

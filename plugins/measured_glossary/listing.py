@@ -18,7 +18,7 @@ from measured_glossary.lab.sass import Kernel, opcode
 from measured_glossary.lab.study import Listing
 from measured_glossary.markup import fill
 from measured_glossary.problem import Checked, meant
-from measured_glossary.readings import of_code
+from measured_glossary.readings import faults, of_code
 
 
 def _listed(value: object) -> object:
@@ -65,6 +65,8 @@ def sass(asked: Asked) -> Checked[str]:
     """Give a kernel's machine code by architecture, as this build compiled it."""
     listings = [listing for study in asked.studies for listing in study.listings]
     notes = [note for study in asked.studies for note in study.notes]
+    # What does not compile is told where it stands: its kernels are no mistake of the page.
+    notes += [f"{p.place}: {p.message}" for study in asked.studies for p in faults(study)]
     if not listings and notes:
         return Checked(value=fill("sass-missing.html", kernel=asked.argument, notes=notes))
     chosen = _chosen(asked, listings)

@@ -18,7 +18,7 @@ from measured_glossary.lab.sanitizer import Verdict
 from measured_glossary.lab.table import VERDICTS, Cell, Column, Table, TableKind, pairs, shown
 from measured_glossary.markup import fill
 from measured_glossary.problem import Checked, meant
-from measured_glossary.readings import Reading, readings
+from measured_glossary.readings import Reading, readings, unread
 
 TOOL = "tool"  # the column that a sanitizer probe's key has beside its author's
 Row = Mapping[str, Cell]
@@ -73,8 +73,7 @@ def outcomes(asked: Asked) -> Checked[str]:
         return Checked(value=None, problems=matrix.problems)
     table, found = matrix.value.table, readings(asked.studies, asked.argument)
     if not found:
-        unmeasured = fill("readings.html", drawn=[], study=study_of(asked, table))
-        return Checked(value=unmeasured)
+        return Checked(value=unread(study_of(asked, table), table))
     sides = [_Side(matrix=matrix.value, reading=reading) for reading in found]
     keys = dict.fromkeys(key for side in sides for key in side.keys)
     drawn = fill(
@@ -215,8 +214,8 @@ def sanitizer(asked: Asked) -> Checked[str]:
         (reading, _figure(asked, declared.value, reading, f"{asked.ident}-{index}"))
         for index, reading in enumerate(readings(asked.studies, asked.argument))
     ]
-    study = study_of(asked, declared.value)
-    return Checked(value=fill("readings.html", drawn=drawn, study=study))
+    instead = unread(study_of(asked, declared.value), declared.value)
+    return Checked(value=fill("readings.html", drawn=drawn, unread=instead))
 
 
 def _figure(asked: Asked, declared: Table, reading: Reading, ident: str) -> Markup:

@@ -26,7 +26,7 @@ from measured_glossary.lab.study import Measurement, Study
 from measured_glossary.lab.table import Row, Table, shown, wrapped
 from measured_glossary.markup import fill, fill_page, inert
 from measured_glossary.problem import Checked, Problem
-from measured_glossary.readings import readings
+from measured_glossary.readings import is_static, readings
 from measured_glossary.trust.signoff import Signoff
 
 Connections = Sequence[tuple[str, str]]  # pairs of terms, by their names
@@ -399,7 +399,8 @@ def render_experiment(site: Site, study: Study, users: Sequence[Judged]) -> str:
         tables=[_table(study, table) for table in study.declared_tables if _is_read(study, table)],
         claims=blocks.claim_list([(study, claim) for claim in study.declared_claims]),
         records=[_record(run) for run in study.measurements],
-        reproduce=blocks.reproduce([study]),
+        reproduce=blocks.reproduce([study], [judged.id for judged in users]),
+        is_static=is_static(study),
         expected=_expected(study),
     )
 

@@ -10,9 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from markupsafe import Markup
+
 from measured_glossary.lab.record import Machine, Record, Reported, Timing
 from measured_glossary.lab.study import Listing, Measurement, Study
 from measured_glossary.lab.table import Table, shown
+from measured_glossary.markup import fill
+from measured_glossary.problem import Problem
 
 Origin = Literal["live", "recorded", "reported"]
 
@@ -75,6 +79,30 @@ def _of_study(study: Study, name: str) -> Iterator[Reading]:
         for table in measurement.record.tables:
             if table.name == plain:
                 yield of_run(measurement, table)
+
+
+def is_static(study: Study) -> bool:
+    """Say whether all that an experiment has is counted in machine code: it needs no GPU."""
+    tables = study.declared_tables
+    return bool(tables) and all(table.kind == "static" for table in tables)
+
+
+def faults(study: Study) -> tuple[Problem, ...]:
+    """Give what is wrong with an experiment, other than that this machine cannot measure it."""
+    return tuple(each for each in study.problems if each.code not in ("no-gpu", "no-compiler"))
+
+
+def unread(study: Study, table: Table) -> Markup:
+    """Say why there is no reading of a table, and what would give one."""
+    found = faults(study)
+    return fill(
+        "unread.html",
+        id=study.id,
+        is_static=table.kind == "static",
+        faults=found,
+        compiles=all(fault.code != "compile-error" for fault in found),
+        notes=study.notes,
+    )
 
 
 def of_run(measurement: Measurement, table: Table | None = None) -> Reading:
