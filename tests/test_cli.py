@@ -139,7 +139,9 @@ def test_the_preview_of_a_new_glossary_shows_its_drafts(begun: Site, run: Run) -
     index = begun.root / "preview" / "index.html"
     assert (done.status, done.out) == (0, f"built {index}\n")
     page = (begun.root / "preview/glossary/bank-conflict/index.html").read_text(encoding="utf-8")
-    assert "bank-conflict: draft; " in done.err  # as the build itself tells it
+    told = "bank-conflict: draft, 1 problem; to mend: glossary check bank-conflict\n"
+    assert told in done.err  # as the build itself tells it
+    assert "    glossary/bank-conflict/entry.md:7:15: no-measurement: " in done.err
     assert (begun.root / "preview/search/search_index.js").is_file(), "a search on a disk reads it"
     assert "What does bank conflict mean in CUDA?" in page
     assert "code/bank-conflict/bank-conflict.cu" in page

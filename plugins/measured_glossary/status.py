@@ -18,7 +18,12 @@ def as_text(glossary: Glossary) -> str:
     lines = [line for entry in glossary.entries for line in _rows(entry, width)]
     if not lines:
         return "no entries yet: glossary new TERM"
-    return "\n".join([*lines, "", *footer(glossary)])
+    return "\n".join([*lines, "", *_advice(glossary), *footer(glossary)])
+
+
+def _advice(glossary: Glossary) -> Iterator[str]:
+    if any(entry.verdict.reasons for entry in glossary.entries):
+        yield "glossary check ENTRY says of each problem what to type"
 
 
 def as_json(glossary: Glossary) -> str:
@@ -44,11 +49,23 @@ def footer(glossary: Glossary) -> Iterator[str]:
 
 
 def summary(glossary: Glossary) -> Iterator[str]:
-    """Give one line for each entry that is not published, then the footer."""
+    """Say what each unpublished entry needs, a line for each problem, then the footer."""
     for entry in glossary.entries:
         if entry.verdict.state != "published":
-            yield f"{entry.id}: {entry.verdict.state}; {'; '.join(needs(entry))}"
+            yield from _summed_up(entry)
     yield from footer(glossary)
+
+
+def _summed_up(entry: Judged) -> Iterator[str]:
+    number = len(entry.verdict.reasons)
+    lines = needs(entry)
+    problems, rest = lines[:number], "; ".join(lines[number:])
+    if not problems:
+        yield f"{entry.id}: {entry.verdict.state}; {rest}"
+        return
+    counted = f"{number} problem{'s' if number > 1 else ''}"
+    yield f"{entry.id}: {entry.verdict.state}, {counted}; to mend: glossary check {entry.id}"
+    yield from (f"    {line}" for line in (*problems, rest) if line)
 
 
 def needs(entry: Judged) -> tuple[str, ...]:
