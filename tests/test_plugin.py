@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,27 @@ def test_a_preview_marks_hand_written_pages_too(site: Site) -> None:
     index = preview.build(site.root).read_text(encoding="utf-8")
     assert '<meta name="robots" content="noindex">' in index
     assert '<meta name="glossary-preview"' in index
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_preview_says_of_no_draft_that_the_site_lacks_it(
+    site: Site, caplog: pytest.LogCaptureFixture, is_kept: bool
+) -> None:
+    """A link to a draft leads somewhere there; the draft has MkDocs' badge, whoever makes it."""
+    site.write("docs/index.md", "# Home\n\nRead of a [draft](glossary/warp/index.md).\n")
+    if not is_kept:
+        site.write("hook.py", "def on_page_content(html, **more):\n    return html\n")
+        site.write("mkdocs.yml", f"{site.path('mkdocs.yml').read_text('utf-8')}hooks: [hook.py]\n")
+    with caplog.at_level(logging.INFO, "mkdocs"):
+        folder = preview.build(site.root).parent
+    told = "\n".join(caplog.messages)
+    assert ("each page is made anew" in told) != is_kept
+    assert "excluded from" not in told
+    assert "warp: draft" in told
+    page = (folder / "glossary" / "warp" / "index.html").read_text("utf-8")
+    assert page.count("mkdocs-draft-marker") == 1
+    assert "mkdocs-draft-marker" not in (folder / "index.html").read_text("utf-8")
+    assert not (folder / "glossary" / "warp" / "index.md").exists()
 
 
 def test_a_preview_survives_an_unreadable_entry(site: Site) -> None:

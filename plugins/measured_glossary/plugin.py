@@ -139,6 +139,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
         """Print the pages of the glossary, now that everything is known that goes into them."""
         self.printing = self.printing.printed(env, config, files, self._built().memo, self.preview)
+        self.printing.mark_drafts()
         return env
 
     def on_template_context(

@@ -98,8 +98,8 @@ class Press:
 
     def key(self, page: Kept) -> bytes:
         """Give the key of a page's content: its Markdown and its HTML."""
-        level = page.inclusion.name
-        return digest("printed", self.made_with, page.src_uri, level, page.output.key)
+        is_public = page.output.is_public
+        return digest("printed", self.made_with, page.src_uri, is_public, page.output.key)
 
     def print(self, pages: Sequence[Kept]) -> list[Notes]:
         """Print what is not in the memo, or asked for files that stand elsewhere now."""
@@ -187,7 +187,7 @@ class Press:
         context = get_context(self.nav, self.files, config, page)
         template = self.env.get_template(str(page.meta.get("template", "main.html")))
         context = events.on_page_context(context, page=page, config=config, nav=self.nav)
-        if page.file.inclusion is InclusionLevel.DRAFT:
+        if isinstance(page.file, Kept) and not page.file.output.is_public:
             page.content = DRAFT + (page.content or "")
         return events.on_post_page(template.render(context), page=page, config=config)
 
@@ -203,7 +203,7 @@ def keeper(config: MkDocsConfig) -> Callable[[Output], Kept]:
             dest_dir=site_dir,
             use_directory_urls=use_directory_urls,
             dest_uri=output.uri.removesuffix(".md") + ".html" if output.is_page else output.uri,
-            inclusion=InclusionLevel.NOT_IN_NAV if output.is_public else InclusionLevel.DRAFT,
+            inclusion=InclusionLevel.NOT_IN_NAV,  # where there is a draft, links lead to it
         )
         file.generated_by, file.output = "measured-glossary", output
         return file

@@ -38,12 +38,14 @@ class Printing:
 
     `pages` are printed here, `others` are copied; what MkDocs reads itself is only in `files`.
     `why_not` names what forbids to keep pages: then MkDocs reads every one of them itself.
+    `drafts` are those of `files` that MkDocs makes and no public site has.
     """
 
     files: tuple[File, ...] = ()
     pages: tuple[Kept, ...] = ()
     others: tuple[Kept, ...] = ()
     why_not: tuple[str, ...] = ()
+    drafts: tuple[File, ...] = ()
     nav: Navigation | None = None
     press: Press | None = None
     notes: tuple[Notes, ...] = ()
@@ -70,6 +72,14 @@ class Printing:
         bind(press, self.pages, notes)
         return replace(self, press=press, notes=tuple(notes))
 
+    def mark_drafts(self) -> None:
+        """Let MkDocs put its badge on the drafts that it makes, now that all links are read.
+
+        Before, it would say of each link to one that it leads out of the site, which has it.
+        """
+        for file in self.drafts:
+            file.inclusion = InclusionLevel.DRAFT
+
     def show(self, output: Output) -> None:
         """Print one page once more, and put it where it stands on the site."""
         if self.press is None:
@@ -84,10 +94,11 @@ class Printing:
     def twins(self) -> dict[str, str | bytes]:
         """Give the Markdown of each public page that MkDocs makes itself, by where it stands."""
         own = (each for each in self.files if not isinstance(each, Kept))
+        drafts = {each.src_uri for each in self.drafts}
         return {
             each.src_uri: each.content_bytes
             for each in own
-            if each.is_documentation_page() and each.inclusion is InclusionLevel.NOT_IN_NAV
+            if each.is_documentation_page() and each.src_uri not in drafts
         }
 
     def listed(self, others: Iterable[File]) -> list[File]:
@@ -127,24 +138,27 @@ def printing(
 
     Pages that the search plugin is to read are MkDocs' own.
     """
-    if why := tuple(in_the_way(config, per_page)):
-        return Printing(files=tuple(_generated(config, each) for each in outputs), why_not=why)
-    kept = keeper(config)
+    why, kept = tuple(in_the_way(config, per_page)), keeper(config)
     files: list[File] = [
-        _generated(config, each) if each.is_page and not search.covers(each.uri) else kept(each)
+        _generated(config, each)
+        if why or (each.is_page and not search.covers(each.uri))
+        else kept(each)
         for each in outputs
     ]
     own = [file for file in files if isinstance(file, Kept)]
+    both = list(zip(files, outputs, strict=True))
     return Printing(
         files=tuple(files),
         pages=tuple(file for file in own if file.output.is_page),
         others=tuple(file for file in own if not file.output.is_page),
+        why_not=why,
+        drafts=tuple(f for f, out in both if not (out.is_public or isinstance(f, Kept))),
     )
 
 
 def _generated(config: MkDocsConfig, output: Output) -> File:
     """Give a file that MkDocs makes a page of, if it is one."""
-    level = InclusionLevel.NOT_IN_NAV if output.is_public else InclusionLevel.DRAFT
+    level = InclusionLevel.NOT_IN_NAV
     return File.generated(config, output.uri, content=output.content, inclusion=level)
 
 
