@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import problems_page
-from measured_glossary import cli, explain
+from measured_glossary import blocks, cli, explain
+from measured_glossary.entry import CitedSource
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -118,6 +119,33 @@ def test_the_problems_page_lists_every_code() -> None:
     """docs/problems.md is completed with a heading for each code that `explain` knows."""
     headings = re.findall(r"^## `([a-z0-9-]+)`$", problems_page.sections(), re.M)
     assert headings == sorted(explain.sections())
+
+
+def rows_of(heading: str) -> dict[str, list[str]]:
+    """The rows of all tables below a heading of docs/blocks.md: first cell, the others."""
+    text = (ROOT / "docs" / "blocks.md").read_text(encoding="utf-8").partition(f"## {heading}\n")[2]
+    lines = re.findall(r"^\| (`.*) \|$", text.partition("\n## ")[0], re.M)
+    cells = [[cell.strip() for cell in line.split("|")] for line in lines]
+    return {first.strip("`"): others for first, *others in cells}
+
+
+def test_every_block_is_listed_with_its_options() -> None:
+    """docs/blocks.md has each block that there is, with its argument and all its options."""
+    rows = rows_of("Blocks")
+    listed = {name: row[:2] for name, row in rows.items() if len(row) == 3}
+    options = {name: [*kind.options.model_fields] for name, kind in blocks.BLOCKS.items()}
+    assert {name: row[0].strip("`") for name, row in listed.items()} == {
+        name: kind.argument for name, kind in blocks.BLOCKS.items()
+    }
+    assert {name: re.findall(r"[a-z]+", row[1]) for name, row in listed.items()} == options
+    assert set(rows) - set(listed) == {option for each in options.values() for option in each}
+
+
+def test_every_field_of_a_source_is_listed() -> None:
+    """docs/blocks.md has each field of a source, and says which are always needed."""
+    needed = {name: row[0] == "always" for name, row in rows_of("Sources").items()}
+    fields = CitedSource.model_fields
+    assert needed == {name: field.is_required() for name, field in fields.items()}
 
 
 def test_contributing_names_every_module() -> None:
