@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from typing import Literal
 
 from measured_glossary.entry import PENDING, Entry, Measured
@@ -68,6 +69,18 @@ def _unknown_people(entry: Entry, registry: Registry) -> Iterator[Problem]:
                 code="unknown-person",
                 message=f"{person!r} is nobody in the registry",
                 hint=meant(person, known, add),
+            )
+
+
+def days_to_come(entry: Entry, today: date) -> Iterator[Problem]:
+    """Say which sources were read on a day that has begun nowhere on earth yet."""
+    for index, source in enumerate(entry.front.sources):
+        if source.accessed > today + timedelta(days=1):
+            yield Problem(
+                place=entry.located.place(("sources", index, "accessed")),
+                code="day-to-come",
+                message=f"{source.accessed}, on which the source was read, is still to come",
+                hint="write the day on which it was read",
             )
 
 

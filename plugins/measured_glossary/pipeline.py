@@ -310,7 +310,7 @@ def _judge(
     # What a body asks of an experiment that cannot be read is not wrong yet.
     told = () if any(map(gate.is_broken, used)) else body.problems
     names = (*_unknown_entries(entry, ids), *_term_faults(entry, terms))
-    faults = (*draft.problems, *told, *names)
+    faults = (*draft.problems, *told, *names, *gate.days_to_come(entry, today))
     signed = signoff.judge(signing_evidence(draft, used), registry, today)
     verdict = gate.decide(entry, faults, used, signed)
     return Judged(draft=draft, verdict=verdict, signoff=signed, body=body.value or "")
