@@ -569,10 +569,11 @@ def test_an_experiment_that_fails_is_told_where_its_figures_would_stand() -> Non
         for problem in (error, raised, no_gpu)
     }  # fmt: skip
     assert f"the code does not compile. no such name {KERNEL}:6:25" in shown_of["compile-error"]
-    assert "as it is; it does not compile" in shown_of["compile-error"]
-    assert "not checked here (the experiment has a fault)" in shown_of["compile-error"]
+    assert "as it is; the code does not compile" in shown_of["compile-error"]
+    assert "not checked here (the code does not compile)" in shown_of["compile-error"]
     assert "the experiment has a fault. it raised" in shown_of["probe-error"]
-    assert "Cut from the file that was compiled" in shown_of["probe-error"]
+    assert "not checked here (the experiment has a fault)" in shown_of["probe-error"]
+    assert "Cut from the file that was compiled" in shown_of["no-gpu"]
     assert "Not measured yet" in shown_of["no-gpu"]
 
 

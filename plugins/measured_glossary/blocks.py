@@ -29,13 +29,13 @@ from measured_glossary.problem import Checked, Problem, meant
 from measured_glossary.readings import (
     Reading,
     facts,
-    faults,
     fingerprint,
     is_static,
     of_code,
     of_report,
     of_run,
     readings,
+    trouble,
     unread,
 )
 from measured_glossary.source import Source, validate
@@ -252,15 +252,19 @@ def claim_list(chosen: Sequence[tuple[Study, DeclaredClaim]]) -> Markup:
 
 def _stands(study: Study, name: str) -> list[_Stand]:
     """Give a claim's state in this build's machine code, or else on each machine."""
-    static = [_stand(c, "in this build's machine code") for c in study.claims if c.name == name]
+    results = [claim for claim in study.claims if claim.name == name]
+    static = [_stand(result, "in this build's machine code") for result in results]
     runs = [
         _stand(claim, of_run(measurement).where)
         for measurement in study.measurements
         for claim in measurement.claims
         if claim.name == name
     ]
-    why = "the experiment has a fault" if faults(study) else "not measured yet"
-    return static or runs or [_Stand(state="not checked here", where=why)]
+    why = trouble(study)
+    unchecked = [_Stand(state="not checked here", where=why or "not measured yet")]
+    if why and all(stand.state == "not checked here" for stand in static):
+        static = []
+    return static or runs or unchecked
 
 
 def _stand(claim: ClaimResult, where: str) -> _Stand:
@@ -283,9 +287,13 @@ def machines(studies: Sequence[Study], *, ident: str) -> Markup:
         "machine.html",
         cards=cards,
         code=next((of_code(listing) for study in counted for listing in study.listings), None),
-        notes=list(dict.fromkeys(note for study in counted for note in study.notes)),
+        notes=list(dict.fromkeys(why for study in counted for why in _lacking(study))),
         ident=ident,
     )
+
+
+def _lacking(study: Study) -> tuple[str, ...]:
+    return (trouble(study),) if trouble(study) else study.notes
 
 
 # ── code ─────────────────────────────────────────────────────────────────────────────────────
@@ -335,7 +343,7 @@ def _fenced(asked: Asked, source: Source, excerpt: Excerpt) -> Markup:
         excerpt=excerpt,
         digest=source.sha256,
         stale=source.file in changed,
-        compiles=all(fault.code != "compile-error" for s in asked.studies for fault in faults(s)),
+        trouble=next((trouble(s) for s in asked.studies if source.file in s.files), ""),
         fence=fence("\n".join(excerpt.lines)),
         language=_LANGUAGES.get(source.file.rpartition(".")[2], "text"),
         code=Markup("\n".join(excerpt.lines)),  # noqa: S704 - inside a fence longer than any in it

@@ -92,15 +92,22 @@ def faults(study: Study) -> tuple[Problem, ...]:
     return tuple(each for each in study.problems if each.code not in ("no-gpu", "no-compiler"))
 
 
+def trouble(study: Study) -> str:
+    """Say in a few words why an experiment gives nothing, if it is at fault itself."""
+    codes = {fault.code for fault in faults(study)}
+    if "compile-error" in codes:
+        return "the code does not compile"
+    return "the experiment has a fault" if codes else ""
+
+
 def unread(study: Study, table: Table) -> Markup:
     """Say why there is no reading of a table, and what would give one."""
-    found = faults(study)
     return fill(
         "unread.html",
         id=study.id,
         is_static=table.kind == "static",
-        faults=found,
-        compiles=all(fault.code != "compile-error" for fault in found),
+        trouble=trouble(study),
+        faults=faults(study),
         notes=study.notes,
     )
 
