@@ -73,7 +73,8 @@ def expand(asked: Asked) -> Checked[str]:
     words = asked.argument.split()
     if len(words) != len(kind.argument.split()):
         usage = f"::: {asked.block.name} {kind.argument}".rstrip()
-        return refuse(asked, "block-argument", f"found {asked.argument!r}", f"write {usage}")
+        found = repr(asked.argument) if words else "nothing"
+        return refuse(asked, "block-argument", f"found {found}", f"write {usage}")
     options = validate(kind.options, asked.block.options, code="block-option")
     if options.value is None:
         return Checked(value=None, problems=options.problems)
