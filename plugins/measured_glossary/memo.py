@@ -34,7 +34,7 @@ _MARKS = ",".join("?" * _ROWS)
 _VALUES = f"select key, day, value from kept where key in ({_MARKS})"  # noqa: S608 - question marks
 _DAYS = f"select key, day from kept where key in ({_MARKS})"  # noqa: S608 - as above
 _OLDEST = "delete from kept where key in (select key from kept order by day, key limit 1000)"
-_PRAGMAS = "pragma journal_mode=wal; pragma synchronous=normal; pragma mmap_size=1073741824;"
+_PRAGMAS = "pragma journal_mode=wal; pragma synchronous=normal;"
 _SCHEMA = """
 create table if not exists kept (key blob primary key, day integer, value blob) without rowid;
 create table if not exists written (site text, uri text, key blob, state text,

@@ -277,7 +277,7 @@ def _bodies(started: Started, studies: Mapping[str, Study]) -> list[Checked[str]
 
     def key(draft: Draft) -> bytes:
         names = draft.entry.front.experiments if draft.entry else ()
-        sha256 = draft.entry.source.sha256 if draft.entry else ""
+        sha256 = draft.entry.sha256 if draft.entry else ""
         evidence = [digests[name] for name in names if name in digests]
         return digest(package(), "body", draft.id, sha256, started.project.repository, evidence)
 
@@ -370,7 +370,7 @@ def _parsed(entry_id: str, raw: bytes) -> Draft:
     problems = (*source.problems, *found.problems)
     if found.value is None:
         return Draft(id=entry_id, problems=problems)
-    entry = replace(found.value, source=Source(_file(entry_id), b"", ""))
+    entry = replace(found.value, raw=b"")
     names = (entry.front.term, *entry.front.aliases)
     term = Term(id=entry_id, names=names, keys=keys_of(names))
     return Draft(id=entry_id, entry=entry, problems=problems, term=term)
@@ -383,8 +383,7 @@ def _draft(entry_id: str, folder: Checked[EntryFolder], parsed: Draft | None) ->
         return Draft(id=entry_id, problems=(_no_entry_file(_file(entry_id)),))
     problems = (*parsed.problems, *attachment.problems(folder.value.files))
     raw, entry = folder.value.files[_file(entry_id)], parsed.entry
-    if entry:
-        entry = replace(entry, source=decode(_file(entry_id), raw).value or entry.source)
+    entry = replace(entry, raw=raw) if entry else None
     return replace(parsed, entry=entry, folder=folder.value, problems=problems)
 
 
@@ -434,9 +433,9 @@ def _terms(drafts: Sequence[Draft]) -> Vocabulary:
 
 def _term_faults(entry: Entry, terms: Vocabulary) -> tuple[Problem, ...]:
     """Give what is wrong with the `[[term]]`s of a body; it begins where its first piece does."""
-    if not entry.pieces or "[[" not in entry.source.text:
+    if b"[[" not in entry.raw or not (found := entry.pieces):
         return ()
-    source, first = entry.source, entry.pieces[0].place.line
+    source, first = entry.source, found[0].place.line
     body = "\n".join(source.text.split("\n")[first - 1 :])
     return tuple(problems(body, terms, Lines(source.file, body, first)))
 

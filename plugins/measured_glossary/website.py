@@ -175,9 +175,9 @@ class _Shelf:
         if not self.public:
             return
         told = [self.facts[entry.id] for entry in self.public.entries]
-        everything = digest(package(), _place(self.public), told)
+        frame = digest(package(), _place(self.public))
         for uri, make in catalogue.files(self.public):
-            key = digest(uri, everything)
+            key = digest(uri, frame, () if uri in catalogue.FRAME else told)
             yield Output(uri=uri, key=key, make=make, is_public=True, is_costly=True)
         for entry in self.public.entries:
             uri, make = catalogue.card_of(entry, self.public.title)
@@ -316,7 +316,7 @@ def _facts(judged: Judged) -> bytes:
     folder, signoff, verdict = judged.draft.folder, judged.signoff, judged.verdict
     return digest(
         judged.id,
-        judged.entry.source.sha256 if judged.entry else "",
+        judged.entry.sha256 if judged.entry else "",
         [(name, content_digest(raw)) for name, raw in folder.signatures.items()] if folder else (),
         verdict.state,
         verdict.reasons,
