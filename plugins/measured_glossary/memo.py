@@ -9,6 +9,7 @@ it writes: SQLite sees to that. What cannot be read is computed again.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import io
 import multiprocessing
@@ -318,6 +319,7 @@ _work: list[Callable[[int], Any]] = []  # of a worker process, which has one tas
 
 
 def _begin(compute: Callable[[int], Any]) -> None:
+    gc.freeze()  # what was there before is shared as long as nobody writes to it, and this would
     _work.append(compute)
 
 

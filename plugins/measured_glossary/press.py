@@ -152,7 +152,8 @@ class Press:
         """Print a page as MkDocs does: the same events, the same template, the same checks."""
         content = file.output.content
         file.content_string = content if isinstance(content, str) else content.decode("utf-8")
-        page, asked = file.page or Page(None, file, self.config), _Asked(self.files)
+        listed, asked = file.page, _Asked(self.files)
+        page = listed or Page(None, file, self.config)
         with _heard() as said:
             made = self._made(page, asked)
         notes = Notes(
@@ -162,7 +163,8 @@ class Press:
             asked=tuple(sorted(asked.found.items())),
             said=tuple(said),
         )
-        return (file.content_string, made), replace(notes, sha256=digest(notes))
+        text, file.page, file._content = file.content_string, listed, None  # a page is large
+        return (text, made), replace(notes, sha256=digest(notes))
 
     def _made(self, page: Page, files: Files) -> bytes:
         config, events = self.config, self.config.plugins
