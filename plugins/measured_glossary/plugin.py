@@ -33,7 +33,7 @@ from measured_glossary.address import Address
 from measured_glossary.eager import attach
 from measured_glossary.lab.study import Measure
 from measured_glossary.memo import Memo
-from measured_glossary.press import named
+from measured_glossary.press import named, remember_own
 from measured_glossary.printing import Printing, printing
 from measured_glossary.problem import Problem, Refused, to_text
 from measured_glossary.progress import Tenths
@@ -96,6 +96,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         if self.started is not None:  # `serve` gave up on the build before this one
             self.started.studies.give_up()
         gc.set_threshold(*RARELY)
+        remember_own(wanted=self.config.cache)
         settings = settings_of(config, self.config)
         with refusals():
             self.started, self.glossary = pipeline.start(project_root(config), settings), None

@@ -30,6 +30,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
+from measured_glossary.markup import ENVIRONMENT
 from measured_glossary.memo import Memo, digest, package
 from measured_glossary.website import Output
 
@@ -323,13 +324,25 @@ def made_with(config: MkDocsConfig, nav: Navigation, *extra: object) -> bytes:
 
 
 def remember_compiled(env: jinja2.Environment, config: MkDocsConfig) -> None:
-    """Let Jinja find the theme's templates compiled, in its own folder, which is the user's alone.
+    """Let Jinja find the theme's templates compiled, as ours.
 
     What is there was compiled by the same versions with the same plugins: they may change how.
     """
     plugins = [(name, type(plugin).__qualname__) for name, plugin in config.plugins.items()]
     options = [(name, _words(getattr(env, name))) for name in _COMPILED_WITH]
-    made = digest(package(), _installed(), plugins, sorted(env.extensions), options).hex()[:16]
+    _remember(env, plugins, sorted(env.extensions), options)
+
+
+def remember_own(*, wanted: bool) -> None:
+    """Let Jinja find our own templates compiled, or have it compile them anew."""
+    ENVIRONMENT.bytecode_cache = None
+    if wanted:
+        _remember(ENVIRONMENT, "own")
+
+
+def _remember(env: jinja2.Environment, *compiled_with: object) -> None:
+    """Use Jinja's own folder, which is the user's alone."""
+    made = digest(package(), _installed(), *compiled_with).hex()[:16]
     with suppress(RuntimeError, OSError):  # there is no folder that is
         env.bytecode_cache = jinja2.FileSystemBytecodeCache(pattern=f"__glossary_{made}_%s.cache")
 
