@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -285,6 +286,14 @@ def test_a_refusal_keeps_the_last_good_site(site: Site, mistake: str) -> None:
     assert "the glossary is refused\n" in built.output
     assert "Traceback" not in built.output
     assert {p: p.read_bytes() for p in built.folder.rglob("*") if p.is_file()} == good
+
+
+def test_python_frees_again_after_a_build(site: Site) -> None:
+    """Looking for values that hold each other is put off while all is read, and not given up."""
+    assert (mkdocs(site).status, gc.isenabled()) == (0, True)
+    site.write("glossary/people.yml", "nobody")
+    assert mkdocs(site).status != 0
+    assert gc.isenabled()
 
 
 @pytest.mark.parametrize(

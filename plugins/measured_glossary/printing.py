@@ -6,6 +6,7 @@ leaves of the site's folder. Must not know entries or verdicts.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -52,6 +53,8 @@ class Printing:
         self, env: Environment, config: MkDocsConfig, files: Files, memo: Memo, *extra: object
     ) -> Printing:
         """Print the pages, and make what is costly, where that was not done before."""
+        gc.freeze()  # only what comes now may hold each other: pages and their files
+        gc.enable()
         if self.nav is None or self.why_not:
             return self
         if memo.file:
