@@ -11,6 +11,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import Files
 
 from measured_glossary import preview
+from measured_glossary.pipeline import Glossary
 from measured_glossary.plugin import MeasuredGlossary
 from measured_glossary.problem import Refused
 from mkdocs_world import mkdocs
@@ -294,6 +295,17 @@ def test_python_frees_again_after_a_build(site: Site) -> None:
     site.write("glossary/people.yml", "nobody")
     assert mkdocs(site).status != 0
     assert gc.isenabled()
+
+
+def test_one_build_after_another_holds_no_more(site: Site) -> None:
+    """`mkdocs serve` builds again and again in one process, and lets go of what was before."""
+    held = []
+    for _ in range(5):
+        assert mkdocs(site).status == 0
+        gc.unfreeze()  # or nobody finds them
+        held.append(sum(isinstance(each, Glossary) for each in gc.get_objects()))
+        gc.freeze()
+    assert held[-1] <= held[2]
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,9 @@ def project_root(config: MkDocsConfig) -> Path:
 def _prepare(*, keep: bool) -> None:
     """Look for no values that hold each other until pages are printed: there are none."""
     gc.set_threshold(*RARELY)
-    gc.unfreeze()
+    if gc.get_freeze_count():  # `serve` builds again: the build before the last one may go
+        gc.unfreeze()
+        gc.collect()
     gc.disable()
     remember_own(wanted=keep)
 
