@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import datetime
+import hashlib
 import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol
@@ -318,13 +319,32 @@ class Asks(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An entry as written: `located` is its front matter with the place of each part."""
+    """An entry as written: `raw` is its file, `located` its front matter with each part's place.
+
+    Its text and the pieces of its body are made when asked for: few builds need those of many.
+    """
 
     id: str
-    source: Source
+    raw: bytes = b""
     front: FrontMatter
     located: Located
-    pieces: tuple[Piece, ...]
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of its file, in hexadecimal."""
+        return hashlib.sha256(self.raw).hexdigest()
+
+    @property
+    def source(self) -> Source:
+        """Its file, decoded."""
+        return Source(self.located.file, self.raw, self.raw.decode("utf-8"))
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Its body."""
+        source = self.source
+        _, body, first_line, _ = _split(source)
+        return pieces(source, body, first_line).value or ()
 
 
 def parse(id: str, source: Source) -> Checked[Entry]:
@@ -348,7 +368,7 @@ def parse(id: str, source: Source) -> Checked[Entry]:
     is_readable = all(problem.code in _READABLE for problem in found)
     if not is_readable or not front or not front.value or not located or inner.value is None:
         return Checked(value=None, problems=found)
-    entry = Entry(id=id, source=source, front=front.value, located=located, pieces=inner.value)
+    entry = Entry(id=id, raw=source.raw, front=front.value, located=located)
     return Checked(value=entry, problems=found)
 
 
