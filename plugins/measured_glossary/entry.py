@@ -32,7 +32,7 @@ from measured_glossary.body import Piece, pieces
 from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.prose import Quotable, byline_in
 from measured_glossary.scan import Lines, Markup, scan
-from measured_glossary.source import LF_HINT, Located, Source, mended, parse_yaml, validate
+from measured_glossary.source import LF_HINT, Located, Source, decode, mended, parse_yaml, validate
 
 PENDING = "pending"
 UNCHECKED = "not checked against the source"
@@ -337,7 +337,8 @@ class Entry:
     @property
     def source(self) -> Source:
         """Its file, decoded."""
-        return Source(self.located.file, self.raw, self.raw.decode("utf-8"))
+        file = self.located.file
+        return decode(file, self.raw).value or Source(file, self.raw, "")
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
