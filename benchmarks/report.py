@@ -1,7 +1,7 @@
-"""What was measured as a page: `docs/speed.md`, from `results.json` and nothing else.
+"""What was measured as a page: `docs/speed.md`, from `results.json`, `live.json` and nothing else.
 
-Comes in: the results as `scale.py` wrote them. Goes out: Markdown with tables and pictures. Must
-not measure, nor know the day: the same results give the same page.
+Comes in: the results as `scale.py` and `live.py` wrote them. Goes out: Markdown with tables and
+pictures. Must not measure, nor know the day: the same results give the same page.
 
     python benchmarks/report.py          writes docs/speed.md anew
 """
@@ -20,7 +20,8 @@ from typing import Any
 from measured_glossary.chart import Chart, Mark, Row, draw
 
 HERE = Path(__file__).resolve().parent
-RESULTS, PAGE = HERE / "results.json", HERE.parent / "docs" / "speed.md"
+RESULTS, LIVE = HERE / "results.json", HERE / "live.json"
+PAGE = HERE.parent / "docs" / "speed.md"
 NAMES = {
     "ours": "ours", "material": "Material", "zensical": "Zensical", "hugo": "Hugo",
     "sphinx": "Sphinx", "one page": "Material, one page",
@@ -38,6 +39,7 @@ class Measured:
     """The results, with the questions that the page asks of them."""
 
     data: Results
+    live: Results
 
     def rows(self, row: str, **wanted: Any) -> list[dict[str, Any]]:
         """Give the rows of a kind with these values, in the order in which they were measured."""
@@ -116,6 +118,8 @@ def aims(made: Measured) -> Iterator[Aim]:
     yield Aim("verification / a spawned ssh-keygen", 0.03, _verification(made.data))
     yield Aim("compressed search index / Material’s, 1,000", 0.06, _index(made, 1000))
     yield Aim("an edit shows in serve, 1,000", 0.7, _served(made, "ours", 1000), " s")
+    adds_s = made.live["adds_s"]
+    yield Aim("live measuring, beyond what is timed and the longest hang", 1.5, adds_s, " s")
 
 
 def _growth_aims(made: Measured) -> Iterator[Aim]:
@@ -144,9 +148,9 @@ def _served(made: Measured, name: str, size: int) -> float | None:
 # ── the page ─────────────────────────────────────────────────────────────────────────────────
 
 
-def page(data: Results) -> str:
+def page(data: Results, live: Results) -> str:
     """Give the whole page."""
-    made = Measured(data)
+    made = Measured(data, live)
     parts = [
         _HEAD.format(**_said(data)),
         _table(("ratio or bound", "aim", "measured", "met"), (aim.line() for aim in aims(made))),
@@ -161,6 +165,7 @@ def page(data: Results) -> str:
         _table(("generator", "entries", "median", "each"), _serve_lines(made)),
         "## Where the time goes\n\n" + _STAGES,
         _table(*_stage_table(made)),
+        "## Measuring live\n\n" + _LIVE.format(**live),
         "## Commands",
         _table(("command", "entries", "wall", "CPU", "largest process"), _command_lines(made)),
         "## Signatures",
@@ -194,7 +199,7 @@ def _load(before: float, cores: int) -> str:
 
 
 _HEAD = """\
-<!-- Written by benchmarks/report.py from benchmarks/results.json. Change neither by hand. -->
+<!-- Written by benchmarks/report.py from benchmarks/*.json. Change none of them by hand. -->
 
 # Speed and scale
 
@@ -224,6 +229,12 @@ _STAGES = """\
 CPU seconds of the engine’s own functions, called one after another without any cache. *All of a
 site’s files* holds linking, backlinks, Markdown, feeds and cards again, as a build calls them.
 *Python-Markdown* is what MkDocs does with them next; theme and writing of HTML come on top."""
+_LIVE = """\
+All {experiments} experiments of this glossary on an {machine}, on {measured}, their
+kernels compiled beforehand: {live_s:.1f} s, where reading their records takes
+{recorded_s:.1f} s. What is timed has the GPU alone and took {alone_s:.1f} s; of what may hang,
+{hung} cases did, the longest until its limit of {longest_hang_s:.0f} s. The rest, {adds_s:.1f} s,
+is processes that start and tools at work."""
 _FOOT = """\
 ## Run it yourself
 
@@ -235,7 +246,7 @@ python benchmarks/scale.py --sizes 100 1000 5000
 
 Without `--sizes` it builds 100 and 1,000 entries, in about a quarter of an hour. The ratios hold
 on another machine, the seconds do not. `benchmarks/stages.py FOLDER` times the stages of any
-glossary."""
+glossary; `benchmarks/live.py FOLDER` measures it live, on a machine with a GPU."""
 
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────
@@ -398,7 +409,7 @@ def _mark(costs: Sequence[float], more: str = "") -> Mark:
 
 def main() -> int:
     """Write the page from the committed results."""
-    made = page(json.loads(RESULTS.read_text(encoding="utf-8")))
+    made = page(*(json.loads(file.read_text(encoding="utf-8")) for file in (RESULTS, LIVE)))
     PAGE.write_text(made, encoding="utf-8")
     return 0
 

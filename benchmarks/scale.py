@@ -400,9 +400,10 @@ def main() -> int:
         rounds=asked.rounds,
         with_serve=not asked.without_serve,
     )
+    live = json.loads(report.LIVE.read_text(encoding="utf-8"))
     for made in results(wanted):
         asked.results.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", "utf-8")
-        asked.page.write_text(report.page(made), encoding="utf-8")
+        asked.page.write_text(report.page(made, live), encoding="utf-8")
     print(f"wrote {asked.results} and {asked.page}")
     return 0
 

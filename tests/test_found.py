@@ -156,6 +156,12 @@ def test_the_data_follows_its_schema() -> None:
     assert set(feeds.json_schema()["properties"]) == set(json.loads(text))
 
 
+def test_the_data_is_laid_out_as_json_mostly_is() -> None:
+    """Who compares two versions of `glossary.json` line by line sees what changed and no more."""
+    text = feeds.glossary_json(replace(PUBLIC, title='“Signs”: "\\\t/\x7f \U0001f600'))
+    assert text == json.dumps(json.loads(text), ensure_ascii=False, indent=2) + "\n"
+
+
 def test_llms_txt_names_each_entry() -> None:
     """`llms.txt` leads to the Markdown of each entry and to the data."""
     lines = feeds.llms(PUBLIC).splitlines()

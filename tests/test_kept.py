@@ -12,6 +12,7 @@ import pytest
 
 from measured_glossary.address import Address
 from measured_glossary.cli import main
+from measured_glossary.markup import ENVIRONMENT
 from measured_glossary.website import website
 from mkdocs_world import mkdocs
 from site_world import ENTRY, Site, new_site
@@ -206,9 +207,11 @@ def test_a_build_without_a_change_touches_nothing(site: Site) -> None:
 def test_without_a_cache_nothing_is_kept(site: Site) -> None:
     """The option leaves no file behind, and the site is the same."""
     kept = tree(mkdocs(site).folder)
+    assert ENVIRONMENT.bytecode_cache
     site.replace("mkdocs.yml", "measure: recorded", "measure: recorded, cache: false")
     forget(site)
     assert tree(mkdocs(site).folder) == kept
+    assert not ENVIRONMENT.bytecode_cache
     assert not (site.root / ".cache" / "measured-glossary" / "memo.sqlite").exists()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import Files
 
 from measured_glossary import preview
+from measured_glossary.pipeline import Glossary
 from measured_glossary.plugin import MeasuredGlossary
 from measured_glossary.problem import Refused
 from mkdocs_world import mkdocs
@@ -307,6 +309,25 @@ def test_a_refusal_keeps_the_last_good_site(site: Site, mistake: str) -> None:
     assert "the glossary is refused\n" in built.output
     assert "Traceback" not in built.output
     assert {p: p.read_bytes() for p in built.folder.rglob("*") if p.is_file()} == good
+
+
+def test_python_frees_again_after_a_build(site: Site) -> None:
+    """Looking for values that hold each other is put off while all is read, and not given up."""
+    assert (mkdocs(site).status, gc.isenabled()) == (0, True)
+    site.write("glossary/people.yml", "nobody")
+    assert mkdocs(site).status != 0
+    assert gc.isenabled()
+
+
+def test_one_build_after_another_holds_no_more(site: Site) -> None:
+    """`mkdocs serve` builds again and again in one process, and lets go of what was before."""
+    held = []
+    for _ in range(5):
+        assert mkdocs(site).status == 0
+        gc.unfreeze()  # or nobody finds them
+        held.append(sum(isinstance(each, Glossary) for each in gc.get_objects()))
+        gc.freeze()
+    assert held[-1] <= held[2]
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,14 @@ def results() -> dict[str, Any]:
     return found
 
 
+@pytest.fixture
+def live() -> dict[str, Any]:
+    """Give the committed results of measuring live."""
+    found = json.loads((ROOT / "benchmarks" / "live.json").read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
 def row(name: str, size: int, kind: str, wall_s: float, turn: int = 0) -> dict[str, Any]:
     """Give a row of results."""
     cost = {"wall_s": wall_s, "cpu_s": wall_s, "largest_mb": 90.0, "sum_mb": 100.0}
@@ -45,14 +53,17 @@ def row(name: str, size: int, kind: str, wall_s: float, turn: int = 0) -> dict[s
 
 def aim(report: ModuleType, results: dict[str, Any], what: str) -> tuple[str, ...]:
     """Give the line of one aim."""
-    (found,) = (each for each in report.aims(report.Measured(results)) if each.what == what)
+    measured = report.Measured(results, {"adds_s": 2.0})
+    (found,) = (each for each in report.aims(measured) if each.what == what)
     line: tuple[str, ...] = found.line()
     return line
 
 
-def test_the_page_is_what_the_results_say(report: ModuleType, results: dict[str, Any]) -> None:
+def test_the_page_is_what_the_results_say(
+    report: ModuleType, results: dict[str, Any], live: dict[str, Any]
+) -> None:
     """Page and results are committed together: `python benchmarks/report.py` writes the page."""
-    assert (ROOT / "docs" / "speed.md").read_text(encoding="utf-8") == report.page(results)
+    assert (ROOT / "docs" / "speed.md").read_text(encoding="utf-8") == report.page(results, live)
 
 
 def test_a_ratio_is_taken_round_by_round(report: ModuleType, results: dict[str, Any]) -> None:
@@ -73,10 +84,26 @@ def test_an_aim_that_is_missed_is_said_to_be(report: ModuleType, results: dict[s
     assert nothing[2:] == ("not measured", "–")
 
 
-def test_what_was_not_run_is_named(report: ModuleType, results: dict[str, Any]) -> None:
+def test_live_measuring_has_its_bound(report: ModuleType, results: dict[str, Any]) -> None:
+    """What starting processes adds is told beside its aim."""
+    told = aim(report, results, "live measuring, beyond what is timed and the longest hang")
+    assert told[1:] == ("≤ 1.5 s", "2.00 s", "**no**")
+
+
+def test_the_committed_live_results_are_of_whole_measurements(live: dict[str, Any]) -> None:
+    """Nothing failed, and the parts make up the whole."""
+    assert live["problems"] == []
+    assert live["experiments"] == len(list((ROOT / "code").glob("*/experiment.py")))
+    parts = ("recorded_s", "alone_s", "longest_hang_s", "adds_s")
+    assert sum(live[part] for part in parts) == pytest.approx(live["live_s"])
+
+
+def test_what_was_not_run_is_named(
+    report: ModuleType, results: dict[str, Any], live: dict[str, Any]
+) -> None:
     """A reader sees which sizes and generators the figures leave open."""
     given = {**results, "not_run": ["hugo is not installed (apt-get install hugo)"], "rows": []}
-    page = report.page(given)
+    page = report.page(given, live)
     assert "- hugo is not installed (apt-get install hugo)\n" in page
     assert "*Not measured.*" in page
 

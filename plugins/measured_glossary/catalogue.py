@@ -17,6 +17,8 @@ from measured_glossary.pipeline import Glossary, Judged
 from measured_glossary.published import Published
 from measured_glossary.terms import Term, Vocabulary, vocabulary
 
+FRAME = frozenset({feeds.SCHEMA, SITE_CARD})  # the files into which no entry goes
+
 
 def shown(glossary: Glossary, *, drafts: bool) -> tuple[Judged, ...]:
     """Give the entries that may be shown and linked: the published, or all that can be read."""

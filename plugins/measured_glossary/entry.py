@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import datetime
+import hashlib
 import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol
@@ -31,7 +32,7 @@ from measured_glossary.body import Piece, pieces
 from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.prose import Quotable, byline_in
 from measured_glossary.scan import Lines, Markup, scan
-from measured_glossary.source import LF_HINT, Located, Source, mended, parse_yaml, validate
+from measured_glossary.source import LF_HINT, Located, Source, decode, mended, parse_yaml, validate
 
 PENDING = "pending"
 UNCHECKED = "not checked against the source"
@@ -320,13 +321,33 @@ class Asks(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An entry as written: `located` is its front matter with the place of each part."""
+    """An entry as written: `raw` is its file, `located` its front matter with each part's place.
+
+    Its text and the pieces of its body are made when asked for: few builds need those of many.
+    """
 
     id: str
-    source: Source
+    raw: bytes = b""
     front: FrontMatter
     located: Located
-    pieces: tuple[Piece, ...]
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of its file, in hexadecimal."""
+        return hashlib.sha256(self.raw).hexdigest()
+
+    @property
+    def source(self) -> Source:
+        """Its file, decoded."""
+        file = self.located.file
+        return decode(file, self.raw).value or Source(file, self.raw, "")
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Its body."""
+        source = self.source
+        _, body, first_line, _ = _split(source)
+        return pieces(source, body, first_line).value or ()
 
 
 def parse(id: str, source: Source) -> Checked[Entry]:
@@ -350,7 +371,7 @@ def parse(id: str, source: Source) -> Checked[Entry]:
     is_readable = all(problem.code in _READABLE for problem in found)
     if not is_readable or not front or not front.value or not located or inner.value is None:
         return Checked(value=None, problems=found)
-    entry = Entry(id=id, source=source, front=front.value, located=located, pieces=inner.value)
+    entry = Entry(id=id, raw=source.raw, front=front.value, located=located)
     return Checked(value=entry, problems=found)
 
 

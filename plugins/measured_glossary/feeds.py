@@ -149,7 +149,7 @@ def glossary_json(public: Public) -> str:
         licence=public.licence,
         entries=tuple(_entry_data(entry, public) for entry in public.entries),
     )
-    return _text(data.model_dump(mode="json", by_alias=True))
+    return data.model_dump_json(indent=2, by_alias=True) + "\n"  # as `_text` writes it, and faster
 
 
 def json_schema() -> dict[str, Any]:

@@ -117,7 +117,7 @@ def _environment() -> Environment:
     return made
 
 
-_ENVIRONMENT = _environment()
+ENVIRONMENT = _environment()
 
 
 def fill(template: str, **values: object) -> Markup:
@@ -125,7 +125,7 @@ def fill(template: str, **values: object) -> Markup:
 
     Markdown ends a block of HTML at the first blank line, so such a block has none.
     """
-    text = _ENVIRONMENT.get_template(template).render(values)
+    text = ENVIRONMENT.get_template(template).render(values)
     if template.endswith(".html"):
         text = "\n".join(line.strip() for line in text.splitlines() if line.strip())
     return Markup(text)  # noqa: S704 - every value went through `_finalize`

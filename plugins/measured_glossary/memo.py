@@ -9,6 +9,7 @@ it writes: SQLite sees to that. What cannot be read is computed again.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import io
 import multiprocessing
@@ -32,11 +33,12 @@ JOINED = 50  # values that are kept once more as one: an edit makes one such gro
 _ROWS = 500  # keys of one question; SQLite takes at most 999
 _MARKS = ",".join("?" * _ROWS)
 _VALUES = f"select key, day, value from kept where key in ({_MARKS})"  # noqa: S608 - question marks
-_DAYS = f"select key, day from kept where key in ({_MARKS})"  # noqa: S608 - as above
+_DAYS = f"select key, day from kept indexed by days where key in ({_MARKS})"  # noqa: S608 - as above
 _OLDEST = "delete from kept where key in (select key from kept order by day, key limit 1000)"
-_PRAGMAS = "pragma journal_mode=wal; pragma synchronous=normal; pragma mmap_size=1073741824;"
+_PRAGMAS = "pragma journal_mode=wal; pragma synchronous=normal;"
 _SCHEMA = """
 create table if not exists kept (key blob primary key, day integer, value blob) without rowid;
+create index if not exists days on kept (key, day);
 create table if not exists written (site text, uri text, key blob, state text,
     primary key (site, uri)) without rowid;
 """
@@ -318,6 +320,8 @@ _work: list[Callable[[int], Any]] = []  # of a worker process, which has one tas
 
 
 def _begin(compute: Callable[[int], Any]) -> None:
+    gc.freeze()  # what was there before is shared as long as nobody writes to it, and this would
+    gc.enable()
     _work.append(compute)
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
@@ -91,12 +91,17 @@ class Started:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """An entry with its verdict; `body` is its expanded Markdown."""
+    """An entry with its verdict; `expanded` is its Markdown in UTF-8, half as large as a text."""
 
     draft: Draft
     verdict: Verdict
     signoff: Signoff | None = None
-    body: str = ""
+    expanded: bytes = b""
+
+    @property
+    def body(self) -> str:
+        """Its expanded Markdown."""
+        return self.expanded.decode("utf-8", "surrogatepass")
 
     @property
     def id(self) -> str:
@@ -205,7 +210,8 @@ def finish(started: Started, today: date) -> Glossary:
     found = started.studies.collect()
     attested = partial(with_attestations, started.root, registry=started.registry, today=today)
     studies = {study.id: attested(study) for study in found}
-    terms, ids = _terms(started.drafts), frozenset(draft.id for draft in started.drafts)
+    ids = frozenset(draft.id for draft in started.drafts)
+    terms = cache(partial(_terms, started.drafts))
     judge = partial(_judge, started.registry, studies=studies, terms=terms, ids=ids, today=today)
     bodies = _bodies(started, studies)
     shown = [_expanded(started.project, each, studies) for each in started.documents.value or ()]
@@ -245,7 +251,7 @@ def judged_again(glossary: Glossary, entry_id: str, today: date) -> Judged:
         draft,
         page.expand(entry, evidence),
         studies=studies,
-        terms=_terms([*others, draft]),
+        terms=partial(_terms, [*others, draft]),
         ids=frozenset(each.id for each in glossary.entries),
         today=today,
     )
@@ -277,7 +283,7 @@ def _bodies(started: Started, studies: Mapping[str, Study]) -> list[Checked[str]
 
     def key(draft: Draft) -> bytes:
         names = draft.entry.front.experiments if draft.entry else ()
-        sha256 = draft.entry.source.sha256 if draft.entry else ""
+        sha256 = draft.entry.sha256 if draft.entry else ""
         evidence = [digests[name] for name in names if name in digests]
         return digest(package(), "body", draft.id, sha256, started.project.repository, evidence)
 
@@ -300,7 +306,7 @@ def _judge(
     body: Checked[str],
     *,
     studies: Mapping[str, Study],
-    terms: Vocabulary,
+    terms: Callable[[], Vocabulary],
     ids: Collection[str],
     today: date,
 ) -> Judged:
@@ -313,7 +319,8 @@ def _judge(
     faults = (*draft.problems, *told, *names, *gate.days_to_come(entry, today))
     signed = signoff.judge(signing_evidence(draft, used), registry, today)
     verdict = gate.decide(entry, faults, used, signed)
-    return Judged(draft=draft, verdict=verdict, signoff=signed, body=body.value or "")
+    expanded = (body.value or "").encode("utf-8", "surrogatepass")
+    return Judged(draft=draft, verdict=verdict, signoff=signed, expanded=expanded)
 
 
 def refuse_wrong_evidence(glossary: Glossary) -> None:
@@ -370,7 +377,7 @@ def _parsed(entry_id: str, raw: bytes) -> Draft:
     problems = (*source.problems, *found.problems)
     if found.value is None:
         return Draft(id=entry_id, problems=problems)
-    entry = replace(found.value, source=Source(_file(entry_id), b"", ""))
+    entry = replace(found.value, raw=b"")
     names = (entry.front.term, *entry.front.aliases)
     term = Term(id=entry_id, names=names, keys=keys_of(names))
     return Draft(id=entry_id, entry=entry, problems=problems, term=term)
@@ -383,8 +390,7 @@ def _draft(entry_id: str, folder: Checked[EntryFolder], parsed: Draft | None) ->
         return Draft(id=entry_id, problems=(_no_entry_file(_file(entry_id)),))
     problems = (*parsed.problems, *attachment.problems(folder.value.files))
     raw, entry = folder.value.files[_file(entry_id)], parsed.entry
-    if entry:
-        entry = replace(entry, source=decode(_file(entry_id), raw).value or entry.source)
+    entry = replace(entry, raw=raw) if entry else None
     return replace(parsed, entry=entry, folder=folder.value, problems=problems)
 
 
@@ -436,13 +442,16 @@ def _terms(drafts: Sequence[Draft]) -> Vocabulary:
     return vocabulary(draft.term for draft in drafts if draft.term)
 
 
-def _term_faults(entry: Entry, terms: Vocabulary) -> tuple[Problem, ...]:
-    """Give what is wrong with the `[[term]]`s of a body; it begins where its first piece does."""
-    if not entry.pieces or "[[" not in entry.source.text:
+def _term_faults(entry: Entry, terms: Callable[[], Vocabulary]) -> tuple[Problem, ...]:
+    """Give what is wrong with the `[[term]]`s of a body; it begins where its first piece does.
+
+    Few entries have one: the names of all others are arranged when the first is met.
+    """
+    if b"[[" not in entry.raw or not (found := entry.pieces):
         return ()
-    source, first = entry.source, entry.pieces[0].place.line
+    source, first = entry.source, found[0].place.line
     body = "\n".join(source.text.split("\n")[first - 1 :])
-    return tuple(problems(body, terms, Lines(source.file, body, first)))
+    return tuple(problems(body, terms(), Lines(source.file, body, first)))
 
 
 # ── the registry that judges ─────────────────────────────────────────────────────────────────

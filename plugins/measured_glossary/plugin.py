@@ -33,7 +33,7 @@ from measured_glossary.address import Address
 from measured_glossary.eager import attach
 from measured_glossary.lab.study import Measure
 from measured_glossary.memo import Memo
-from measured_glossary.press import named
+from measured_glossary.press import named, remember_own
 from measured_glossary.printing import Printing, printing
 from measured_glossary.problem import Problem, Refused, to_text
 from measured_glossary.progress import Tenths
@@ -95,7 +95,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
             raise PluginError(SWITCHED_OFF)
         if self.started is not None:  # `serve` gave up on the build before this one
             self.started.studies.give_up()
-        gc.set_threshold(*RARELY)
+        _prepare(keep=self.config.cache)
         settings = settings_of(config, self.config)
         with refusals():
             self.started, self.glossary = pipeline.start(project_root(config), settings), None
@@ -139,7 +139,6 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
         """Print the pages of the glossary, now that everything is known that goes into them."""
         self.printing = self.printing.printed(env, config, files, self._built().memo, self.preview)
-        self.printing.mark_drafts()
         return env
 
     def on_template_context(
@@ -192,6 +191,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
 
     def on_build_error(self, *, error: Exception | None = None) -> None:
         """Let go of what a build holds; after an error the last good site is as it was."""
+        gc.enable()
         if self.stage:
             self.stage.leave()
         if self.glossary:
@@ -228,6 +228,16 @@ NOT_RUN = "the gate of measured-glossary has not run: nothing is published"
 def project_root(config: MkDocsConfig) -> Path:
     """Give the folder of `mkdocs.yml`, which is the project's root."""
     return Path(config.config_file_path).resolve().parent
+
+
+def _prepare(*, keep: bool) -> None:
+    """Look for no values that hold each other until pages are printed: there are none."""
+    gc.set_threshold(*RARELY)
+    if gc.get_freeze_count():  # `serve` builds again: the build before the last one may go
+        gc.unfreeze()
+        gc.collect()
+    gc.disable()
+    remember_own(wanted=keep)
 
 
 def _extend(config: MkDocsConfig) -> None:

@@ -30,6 +30,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
+from measured_glossary.markup import ENVIRONMENT
 from measured_glossary.memo import Memo, digest, package
 from measured_glossary.website import Output
 
@@ -152,7 +153,8 @@ class Press:
         """Print a page as MkDocs does: the same events, the same template, the same checks."""
         content = file.output.content
         file.content_string = content if isinstance(content, str) else content.decode("utf-8")
-        page, asked = file.page or Page(None, file, self.config), _Asked(self.files)
+        listed, asked = file.page, _Asked(self.files)
+        page = listed or Page(None, file, self.config)
         with _heard() as said:
             made = self._made(page, asked)
         notes = Notes(
@@ -162,7 +164,8 @@ class Press:
             asked=tuple(sorted(asked.found.items())),
             said=tuple(said),
         )
-        return (file.content_string, made), replace(notes, sha256=digest(notes))
+        text, file.page, file._content = file.content_string, listed, None  # a page is large
+        return (text, made), replace(notes, sha256=digest(notes))
 
     def _made(self, page: Page, files: Files) -> bytes:
         config, events = self.config, self.config.plugins
@@ -321,13 +324,25 @@ def made_with(config: MkDocsConfig, nav: Navigation, *extra: object) -> bytes:
 
 
 def remember_compiled(env: jinja2.Environment, config: MkDocsConfig) -> None:
-    """Let Jinja find the theme's templates compiled, in its own folder, which is the user's alone.
+    """Let Jinja find the theme's templates compiled, as ours.
 
     What is there was compiled by the same versions with the same plugins: they may change how.
     """
     plugins = [(name, type(plugin).__qualname__) for name, plugin in config.plugins.items()]
     options = [(name, _words(getattr(env, name))) for name in _COMPILED_WITH]
-    made = digest(package(), _installed(), plugins, sorted(env.extensions), options).hex()[:16]
+    _remember(env, plugins, sorted(env.extensions), options)
+
+
+def remember_own(*, wanted: bool) -> None:
+    """Let Jinja find our own templates compiled, or have it compile them anew."""
+    ENVIRONMENT.bytecode_cache = None
+    if wanted:
+        _remember(ENVIRONMENT, "own")
+
+
+def _remember(env: jinja2.Environment, *compiled_with: object) -> None:
+    """Use Jinja's own folder, which is the user's alone."""
+    made = digest(package(), _installed(), *compiled_with).hex()[:16]
     with suppress(RuntimeError, OSError):  # there is no folder that is
         env.bytecode_cache = jinja2.FileSystemBytecodeCache(pattern=f"__glossary_{made}_%s.cache")
 

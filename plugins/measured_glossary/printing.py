@@ -6,6 +6,7 @@ leaves of the site's folder. Must not know entries or verdicts.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +21,6 @@ from measured_glossary import search
 from measured_glossary.memo import Memo
 from measured_glossary.press import (
     Kept,
-    Notes,
     Press,
     bind,
     in_the_way,
@@ -39,6 +39,7 @@ class Printing:
     `pages` are printed here, `others` are copied; what MkDocs reads itself is only in `files`.
     `why_not` names what forbids to keep pages: then MkDocs reads every one of them itself.
     `drafts` are those of `files` that MkDocs makes and no public site has.
+    `digests` are of the notes on each printed page.
     """
 
     files: tuple[File, ...] = ()
@@ -48,13 +49,16 @@ class Printing:
     drafts: tuple[File, ...] = ()
     nav: Navigation | None = None
     press: Press | None = None
-    notes: tuple[Notes, ...] = ()
+    digests: tuple[bytes, ...] = ()
 
     def printed(
         self, env: Environment, config: MkDocsConfig, files: Files, memo: Memo, *extra: object
     ) -> Printing:
         """Print the pages, and make what is costly, where that was not done before."""
+        gc.freeze()  # only what comes now may hold each other: pages and their files
+        gc.enable()
         if self.nav is None or self.why_not:
+            self._mark_drafts()
             return self
         if memo.file:
             remember_compiled(env, config)
@@ -70,9 +74,10 @@ class Printing:
         memo.keep([output.key for output in costly], lambda index: costly[index].content)
         notes = press.print(self.pages)
         bind(press, self.pages, notes)
-        return replace(self, press=press, notes=tuple(notes))
+        self._mark_drafts()
+        return replace(self, press=press, digests=tuple(noted.sha256 for noted in notes))
 
-    def mark_drafts(self) -> None:
+    def _mark_drafts(self) -> None:
         """Let MkDocs put its badge on the drafts that it makes, now that all links are read.
 
         Before, it would say of each link to one that it leads out of the site, which has it.
@@ -120,9 +125,9 @@ class Printing:
         """Give every file that MkDocs did not write."""
         if self.press is None:
             return
-        for page, noted in zip(self.pages, self.notes, strict=True):
+        for page, noted in zip(self.pages, self.digests, strict=True):
             # A page is also printed anew where a file it asked for stands elsewhere now.
-            key, parts = self.press.key(page) + noted.sha256, partial(self.press.content, page)
+            key, parts = self.press.key(page) + noted, partial(self.press.content, page)
             yield Leaf(uri=page.dest_uri, key=key, load=partial(_html, parts))
             if has_twin(page.output):
                 yield Leaf(uri=page.src_uri, key=key, load=partial(_markdown, parts))

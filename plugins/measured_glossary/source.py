@@ -360,12 +360,7 @@ class _Builder:
 def parse_json(source: Source) -> Checked[Located]:
     """Parse JSON; duplicate keys, NaN, infinities and deep nesting are refused."""
     try:
-        data = json.loads(
-            source.text,
-            object_pairs_hook=_unique,
-            parse_constant=_no_constant,
-            parse_float=_finite,
-        )
+        data = _STRICT.decode(source.text)
         if _may_hide(source.text):
             _check_values(data, MAX_JSON_DEPTH)
     except json.JSONDecodeError as error:
@@ -394,7 +389,10 @@ def _written(data: Any, line: str) -> str:
     inner = f"{line}  "
     if isinstance(data, dict):
         quoted = encode_basestring_ascii
-        parts = [f"{quoted(key)}: {_written(data[key], inner)}" for key in sorted(data)]
+        parts = [
+            f"{quoted(key)}: {quoted(part) if isinstance(part, str) else _written(part, inner)}"
+            for key, part in sorted(data.items())
+        ]
         return f"{{{inner}{f',{inner}'.join(parts)}{line}}}" if parts else "{}"
     if isinstance(data, list | tuple):
         parts = [_written(value, inner) for value in data]
@@ -424,6 +422,11 @@ def _finite(digits: str) -> float:
     if number in (float("inf"), float("-inf")):
         raise ValueError(f"{digits} is larger than a number can be here")
     return number
+
+
+_STRICT = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite
+)
 
 
 def _may_hide(text: str) -> bool:

@@ -33,7 +33,15 @@ from measured_glossary.problem import Place, Problem
 from measured_glossary.published import Published
 from measured_glossary.scan import Lines
 from measured_glossary.terms import Mention as TermMention
-from measured_glossary.terms import Vocabulary, ids_of, link, linked, problems, targets
+from measured_glossary.terms import (
+    Vocabulary,
+    ids_of,
+    link,
+    linked,
+    problems,
+    targets,
+    vocabulary,
+)
 from measured_glossary.trust.folder import ENTRIES, EntryFolder
 from measured_glossary.trust.signoff import Signoff
 
@@ -175,9 +183,9 @@ class _Shelf:
         if not self.public:
             return
         told = [self.facts[entry.id] for entry in self.public.entries]
-        everything = digest(package(), _place(self.public), told)
+        frame = digest(package(), _place(self.public))
         for uri, make in catalogue.files(self.public):
-            key = digest(uri, everything)
+            key = digest(uri, frame, () if uri in catalogue.FRAME else told)
             yield Output(uri=uri, key=key, make=make, is_public=True, is_costly=True)
         for entry in self.public.entries:
             uri, make = catalogue.card_of(entry, self.public.title)
@@ -265,7 +273,7 @@ def _entry(shelf: _Shelf, judged: Judged) -> Iterator[Output]:
         met_in=[(m.title, f"../../{m.uri}", m.sentence) for m in shelf.met_in.get(judged.id, ())],
         turn=shelf.turns.get(judged.id, (None, None)),
     )
-    body = content_digest(judged.body)
+    body = content_digest(judged.expanded)
     said = (shelf.around, shelf.facts[judged.id], body, targets(names, shelf.known))
     yield Output(
         uri=entry_uri(judged.id),
@@ -316,7 +324,7 @@ def _facts(judged: Judged) -> bytes:
     folder, signoff, verdict = judged.draft.folder, judged.signoff, judged.verdict
     return digest(
         judged.id,
-        judged.entry.source.sha256 if judged.entry else "",
+        judged.entry.sha256 if judged.entry else "",
         [(name, content_digest(raw)) for name, raw in folder.signatures.items()] if folder else (),
         verdict.state,
         verdict.reasons,
@@ -548,10 +556,11 @@ def reference_faults(glossary: Glossary, docs: Path) -> list[Problem]:
 
     A term must be one that somebody, and not two, have.
     """
-    known = catalogue.terms(glossary, drafts=True)
+    pages = [page for page in hand_written(docs) if "[[" in page[1].markdown]
+    known = catalogue.terms(glossary, drafts=True) if pages else vocabulary(())
     unknown = [
         replace(problem, place=replace(problem.place, file=f"{docs.name}/{source.file}"))
-        for source, written in hand_written(docs)
+        for source, written in pages
         for problem in problems(written.markdown, known, Lines(source.file, written.markdown, 1))
     ]
     return [*glossary.faults, *unknown]

@@ -25,12 +25,17 @@ SUB_PATH = "sub/path"
 
 Open = Callable[..., Page]
 
-# Notes what moved after it was drawn, as browsers measure it, and by how much.
+# Notes what moved after it was drawn, as browsers measure it, and by how much. A table drawn while
+# its later rows are still being read finds the width of its columns anew: that is HTML's own doing,
+# told by what moved (cells alone) and when (before the page was read to its end).
 SHIFTS = """
 window.shifted = [];
+const read = () => performance.getEntriesByType("navigation")[0].domInteractive || Infinity;
+const isCell = (source) => source.node?.parentElement?.closest("table") != null;
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) {
     if (entry.hadRecentInput) continue;
+    if (entry.startTime <= read() && entry.sources.every(isCell)) continue;
     const moved = entry.sources.map((source) => source.node?.outerHTML?.slice(0, 100) ?? "text");
     window.shifted.push(`${entry.value}: ${moved.join("; ")}`);
   }

@@ -93,6 +93,32 @@ def test_a_record_names_its_file_and_its_launches() -> None:
     assert (RECORD.machine.id, RECORD.machine.architecture) == ("test-gpu-x1", "sm_90")
 
 
+def test_a_record_says_which_rows_hung() -> None:
+    """A killed case is told from one that ended, also under a tool; other tables have none."""
+    cases = replace(
+        TABLE,
+        name="launches",
+        kind="outcome",
+        rows=({"threads": 32, "outcome": "returned"}, {"threads": 64, "outcome": "hung"}),
+    )
+    watched = replace(
+        cases,
+        name="watched",
+        kind="sanitizer",
+        rows=(
+            {"threads": 32, "verdict": "clean", "reason": ""},
+            {"threads": 64, "verdict": "inconclusive", "reason": "hung under the tool: no summary"},
+        ),
+    )
+    record = replace(RECORD, tables=(*RECORD.tables, cases, watched))
+    assert record.hung == {
+        ("launches", "threads=32"): False,
+        ("launches", "threads=64"): True,
+        ("watched", "threads=32"): False,
+        ("watched", "threads=64"): True,
+    }
+
+
 def test_the_digest_covers_everything() -> None:
     """One sample more or less is another digest."""
     row: dict[str, Cell] = {"threads": 32, "wrong": (0, 0, 1)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from measured_glossary.lab.answer import CaseAnswer, Checks, Described, Measured
 from measured_glossary.lab.bench import Bench, Settings
 from measured_glossary.lab.runner import Model
 from measured_glossary.lab.sass import Kernel, Sass
+from measured_glossary.lab.warm import WarmWorker
 from measured_glossary.problem import Problem
 
 HERE = Path(__file__).parent
@@ -330,3 +333,12 @@ def test_a_missing_table_has_its_reason(tmp_path: Path) -> None:
     assert {result.state for result in results} == {"not checked here"}
     assert results[0].detail == "there is no table mismatches here"
     assert results[2].detail == "no compiler"
+
+
+def test_a_worker_that_stays_gives_author_code_no_input(tmp_path: Path) -> None:
+    """Its standard input names the requests; to author code it is empty, each time."""
+    asking = Asking(tmp_path, ["import os", "import os, sys; assert sys.stdin.read() == ''"])
+    with closing(WarmWorker(asking.bench.settings.command)) as warm:
+        bench = replace(asking.bench, warm=warm)
+        ran = [bench.run_warm(Measured, "run", 30, **GPU) for _ in range(2)]
+    assert [(each.outcome, each.answer.problems) for each in ran] == [("returned", ())] * 2

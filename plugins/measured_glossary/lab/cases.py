@@ -18,6 +18,7 @@ from measured_glossary.lab.answer import AliveAnswer, CaseAnswer, ProbeAnswer
 from measured_glossary.lab.bench import Bench
 from measured_glossary.lab.declared import Declared
 from measured_glossary.lab.table import Plain, Table, from_data, pairs
+from measured_glossary.lab.turns import HANGING
 from measured_glossary.problem import Checked, Place, Problem
 
 T = TypeVar("T")
@@ -25,6 +26,13 @@ Row = dict[str, Plain]
 
 ALIVE_LIMIT_S = 30
 ENDINGS = ("hung", *(f"crashed (SIG{name})" for name in ("ABRT", "BUS", "FPE", "ILL", "SEGV")))
+
+
+Begin = Callable[[], None]
+
+
+def _at_once() -> None:
+    """Wait for nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,16 +54,24 @@ class Job(Generic[T]):
 
 
 def side_by_side(
-    bench: Bench, jobs: Sequence[Job[T]], hanging: BoundedSemaphore
+    bench: Bench, jobs: Sequence[Job[T]], hanging: BoundedSemaphore, begin: Begin = _at_once
 ) -> tuple[Checked[T], ...]:
     """Run jobs, some at a time; once the GPU does not answer any more, no other job is begun.
 
-    What hung before has the places `hanging`. What hangs and did not before is run again, alone:
-    beside hung kernels a slow one passes its limit too.
+    What hung before has the places `hanging`; the others wait for `begin`. What hangs and is not
+    known to is run again when it is quiet: beside hung kernels a slow one passes its limit too.
     """
-    watch = _Watch(bench=bench, hanging=hanging, totals=Counter(job.task for job in jobs))
+    watch = _Watch(bench=bench, hanging=hanging, begin=begin, totals=Counter(j.task for j in jobs))
     with ThreadPoolExecutor(len(jobs) or 1, thread_name_prefix="case") as pool:
-        return tuple(pool.map(watch.run, jobs))
+        ended = list(pool.map(watch.run, jobs))
+    known = zip(jobs, ended, strict=True)
+    doubtful = [n for n, (job, e) in enumerate(known) if e and e.hung and not job.hung_before]
+    if doubtful:
+        with bench.places.quiet(), ThreadPoolExecutor(HANGING, thread_name_prefix="case") as pool:
+            again = pool.map(watch.ended, [jobs[number] for number in doubtful])
+            for number, end in zip(doubtful, again, strict=True):
+                ended[number] = end
+    return tuple(e.given if e else watch.lost(job) for job, e in zip(jobs, ended, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,37 +80,39 @@ class _Watch:
 
     bench: Bench
     hanging: BoundedSemaphore
+    begin: Begin
     totals: Mapping[str, int]
     done: Counter[str] = field(default_factory=Counter)
     lock: Lock = field(default_factory=Lock)
-    lost: Event = field(default_factory=Event)
+    is_lost: Event = field(default_factory=Event)
 
-    def run(self, job: Job[T]) -> Checked[T]:
-        """Run one job."""
-        places = self.bench.places
-        with self.hanging if job.hung_before else places.on_the_gpu:
-            ended = self._ended(job)
-        if ended is not None and ended.hung and job.hung_before is False:
-            with places.alone():
-                ended = self._ended(job)
-        if ended is None:
-            return self._lost(job)
-        with self.lock:
-            self.done[job.task] += 1
-            self.bench.progress(job.task, self.done[job.task], self.totals[job.task])
-        return ended.given
+    def run(self, job: Job[T]) -> Ended[T] | None:
+        """Run one job in its place."""
+        if job.hung_before:
+            places = self.hanging
+        else:
+            self.begin()
+            places = self.bench.places.on_the_gpu
+        with places:
+            ended = self.ended(job)
+        if ended is not None:
+            with self.lock:
+                self.done[job.task] += 1
+                self.bench.progress(job.task, self.done[job.task], self.totals[job.task])
+        return ended
 
-    def _ended(self, job: Job[T]) -> Ended[T] | None:
-        """Run a job, and look whether the GPU is still there if it ended abruptly."""
-        if self.lost.is_set():
+    def ended(self, job: Job[T]) -> Ended[T] | None:
+        """Run a job and look for the GPU if it ended abruptly; nothing, if that is lost."""
+        if self.is_lost.is_set():
             return None
         ended = job.run()
         if ended.abruptly and not answers(self.bench):
-            self.lost.set()
+            self.is_lost.set()
             return None
         return ended
 
-    def _lost(self, job: Job[T]) -> Checked[T]:
+    def lost(self, job: Job[T]) -> Checked[T]:
+        """Give the problem that a job was not run to its end."""
         message = f"the GPU did not answer a trivial launch after a case of {job.task} had ended"
         hint = "look at it with nvidia-smi; reset it, or measure on another machine"
         place = Place(self.bench.file)

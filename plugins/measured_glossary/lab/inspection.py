@@ -15,7 +15,7 @@ from pathlib import Path
 from measured_glossary.lab import sanitizer
 from measured_glossary.lab.answer import ProbeAnswer, SanitizedAnswer
 from measured_glossary.lab.bench import Bench
-from measured_glossary.lab.cases import ENDINGS, Ended, Job, side_by_side
+from measured_glossary.lab.cases import ENDINGS, Begin, Ended, Job, side_by_side
 from measured_glossary.lab.declared import Built, Declared, build_with_lines
 from measured_glossary.lab.record import Finding
 from measured_glossary.lab.runner import Ran
@@ -85,8 +85,13 @@ def prepare(bench: Bench, declared: Declared, built: Built, architecture: str) -
     return Checked(value=Prepared(runs=runs, tool=tool, cubins=cubins))
 
 
-def inspect(bench: Bench, declared: Declared, prepared: Prepared) -> Checked[Inspected]:
-    """Run every sanitizer probe of an experiment; where there is none, nothing is done."""
+def inspect(
+    bench: Bench, declared: Declared, prepared: Prepared, begin: Begin
+) -> Checked[Inspected]:
+    """Run every sanitizer probe of an experiment; where there is none, nothing is done.
+
+    Only what hung under its tool before does not wait for `begin`.
+    """
     runs, tool, cubins = prepared.runs, prepared.tool, prepared.cubins
     if tool is None or cubins is None:
         missing = tuple(sanitizer.inconclusive(MISSING) for _ in runs)
@@ -99,7 +104,7 @@ def inspect(bench: Bench, declared: Declared, prepared: Prepared) -> Checked[Ins
         )
         for run in runs
     ]
-    done = side_by_side(bench, jobs, bench.places.hanging_watched)
+    done = side_by_side(bench, jobs, bench.places.hanging_watched, begin)
     problems = tuple(problem for each in done for problem in each.problems)
     if problems:
         return Checked(value=None, problems=problems)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,8 @@ def measure_live(
 ) -> Checked[Record]:
     """Run all probes that need the GPU.
 
-    Runtime and timed probes have it alone. Then each case of an outcome or a sanitizer probe has a
-    process of its own, beside the others and those of other experiments.
+    Runtime and timed probes have it alone. Then each case of an outcome probe has a process of its
+    own, beside the others and those of other experiments; then those of the sanitizer probes.
     """
     request = {
         "cubins": list(built.cubins(machine.architecture)),
@@ -52,10 +53,15 @@ def measure_live(
         return Checked(value=None, problems=prepared.problems)
     with turn.alone():
         measured = _runtime_tables(bench, declared, request)
-    turn.wait_for_all()
-    with ThreadPoolExecutor(2, thread_name_prefix="together") as pool:
-        under_way = pool.submit(inspect, bench, declared, prepared.value)
-        outcomes = outcome_tables(bench, declared, request)
+    turn.passes("alone")
+    turn.wait_for_all("alone")
+    with ThreadPoolExecutor(1, thread_name_prefix="inspect") as pool:
+        cases_are_done = partial(turn.wait_for_all, "cases")
+        under_way = pool.submit(inspect, bench, declared, prepared.value, cases_are_done)
+        try:
+            outcomes = outcome_tables(bench, declared, request)
+        finally:
+            turn.passes("cases")
         inspected = under_way.result()
     problems = (*measured.problems, *outcomes.problems, *inspected.problems)
     if measured.value is None or outcomes.value is None or inspected.value is None:

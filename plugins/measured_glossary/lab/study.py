@@ -199,7 +199,7 @@ def start_studies(root: Path, ids: Sequence[str], settings: Settings) -> Studies
         root=root,
         settings=settings,
         means=pool.submit(_find_means, settings, warm),
-        turns=Turns(left=len(ids), stop=settings.stop),
+        turns=Turns(len(ids), settings.stop),
         warm=warm,
     )
     running = tuple(pool.submit(_study, lab, name) for name in ids)
@@ -239,7 +239,7 @@ def _measure(root: Path, bench: Bench, means: Means) -> Checked[Record]:
     problems = (*built.problems, *_missing_means(bench, means))
     if built.value is None or machine is None:
         return Checked(value=None, problems=problems)
-    with Turns(left=1, stop=bench.settings.stop).turn() as turn:
+    with Turns(1, bench.settings.stop).turn() as turn:
         record = measure_live(bench, declared.value, built.value, machine, turn)
     if record.value is not None:
         remember(bench.settings, declared.value, means, record.value)
@@ -314,7 +314,7 @@ def _known(root: Path, bench: Bench, declared: Declared, means: Means, turn: Tur
     static = read_static(bench, declared, built.value) if built.value else Checked(value=())
     kept = _recorded(root, bench.experiment, declared, _machine(means))
     live = _live(_knowing(bench, kept.value or ()), declared, built.value, means, turn)
-    turn.passes()
+    turn.passes("alone", "cases")
     reported = _reported(root, bench.experiment, declared)
     measured = (*((live.value,) if live.value else ()), *(kept.value or ()))
     reason = means.missing or "the static probes failed"

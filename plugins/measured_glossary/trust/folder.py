@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from measured_glossary.problem import Checked, Place, Problem
@@ -49,7 +50,7 @@ def read_folder(root: Path, entry: str) -> Checked[EntryFolder]:
 
 def name_problem(name: str, place: Place) -> Problem | None:
     """Say what is wrong with one part of a path, if anything."""
-    if _PLAIN_NAME.fullmatch(name) and not _RESERVED.fullmatch(name):
+    if _is_plain(name):
         return None
     return Problem(
         place=place,
@@ -61,7 +62,12 @@ def name_problem(name: str, place: Place) -> Problem | None:
 
 def is_plain_path(path: str) -> bool:
     """Say whether every part of a relative path is a name that is the same on every system."""
-    return all(name_problem(part, Place(path)) is None for part in path.split("/"))
+    return all(map(_is_plain, path.split("/")))
+
+
+@lru_cache(maxsize=1024)  # the files of all entries are called alike
+def _is_plain(name: str) -> bool:
+    return bool(_PLAIN_NAME.fullmatch(name)) and not _RESERVED.fullmatch(name)
 
 
 class _Walk:
@@ -86,13 +92,13 @@ class _Walk:
         if not depth_left:
             self._add(folder, "too-deep", f"folders are nested deeper than {MAX_DEPTH} levels")
             return
-        with os.scandir(self.root / folder) as found:
+        with os.scandir(f"{self.root}/{folder}") as found:
             children = sorted(found, key=lambda child: child.name)
         self._fold(folder, [child.name for child in children])
         for child in children:
             path = f"{folder}/{child.name}"
-            if problem := name_problem(child.name, Place(_printable(path))):
-                self.problems.append(problem)
+            if not _is_plain(child.name):
+                self.problems += filter(None, [name_problem(child.name, Place(_printable(path)))])
             elif child.is_dir(follow_symlinks=False):
                 yield from self.files(path, depth_left - 1)
             else:

@@ -270,7 +270,7 @@ def _byline_problems(evidence: Evidence) -> Iterator[Problem]:
 def _line_end_problems(evidence: Evidence, old: Iterable[Signed]) -> Iterator[Problem]:
     """Tell a checkout that changed line ends from an edit: the bytes are never normalised."""
     signed = {(s.name, s.sha256) for one in old for s in one.statement.subjects}
-    for name, raw in sorted(evidence.subjects.items()):
+    for name, raw in sorted(evidence.subjects.items()) if signed else ():
         unix = raw.replace(b"\r\n", b"\n")
         for other in {unix, unix.replace(b"\n", b"\r\n")} - {raw}:
             if (name, hashlib.sha256(other).hexdigest()) in signed:
