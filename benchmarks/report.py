@@ -231,10 +231,10 @@ site’s files* holds linking, backlinks, Markdown, feeds and cards again, as a 
 *Python-Markdown* is what MkDocs does with them next; theme and writing of HTML come on top."""
 _LIVE = """\
 All {experiments} experiments of this glossary on an {machine}, on {measured}, their
-kernels compiled beforehand: {live_s:.1f} s, where reading their records takes
-{recorded_s:.1f} s. What is timed has the GPU alone and took {alone_s:.1f} s; of what may hang,
-{hung} cases did, the longest until its limit of {longest_hang_s:.0f} s. The rest, {adds_s:.1f} s,
-is processes that start and tools at work."""
+kernels compiled beforehand (not once more for the tools): {live_s:.1f} s, where reading
+their records takes {recorded_s:.1f} s. What is timed has the GPU alone and took
+{alone_s:.1f} s; of what may hang, {hung} cases did, the longest until its limit of
+{longest_hang_s:.0f} s. The rest, {adds_s:.1f} s, is processes that start and tools at work."""
 _FOOT = """\
 ## Run it yourself
 

@@ -82,6 +82,15 @@ def test_who_did_not_answer_cleanly_is_replaced(
     assert asked("answers").log.strip() != before
 
 
+def test_an_answer_stands_though_its_worker_leaves_with_it(asked: Asked) -> None:
+    """The GPU was not as before: the answer is whole, and another process is next."""
+    before = asked("answers and leaves")
+    assert (before.outcome, before.answer.value) == ("returned", Tabled(tables=[]))
+    assert not is_there(before.log.strip())
+    after = asked("answers")
+    assert (after.outcome, after.log == before.log) == ("returned", False)
+
+
 def test_a_worker_that_died_between_two_requests_is_replaced(asked: Asked) -> None:
     """What it had answered stands; the next request gets a new process."""
     before = asked("dies afterwards")

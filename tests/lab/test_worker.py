@@ -335,6 +335,24 @@ def test_a_missing_table_has_its_reason(tmp_path: Path) -> None:
     assert results[2].detail == "no compiler"
 
 
+def test_an_error_left_behind_on_the_gpu_is_not_the_next_one_s(tmp_path: Path) -> None:
+    """A launch that failed after the answer ends its worker, and not another's measurement."""
+    left = """import os, sys, types
+
+def fail():
+    raise RuntimeError("an illegal address, of a launch that nobody waited for")
+
+device = types.SimpleNamespace(synchronize=fail)
+sys.modules["cupy"] = types.SimpleNamespace(cuda=types.SimpleNamespace(Device=lambda: device))
+"""
+    asking, plain = Asking(tmp_path / "one", ["import os\n", left]), Asking(tmp_path / "other", [])
+    with closing(WarmWorker(asking.bench.settings.command)) as warm:
+        benches = [replace(each.bench, warm=warm) for each in (asking, plain)]
+        ran = [bench.run_warm(Measured, "run", 30, **GPU) for bench in benches]
+    assert [(each.outcome, each.answer.problems) for each in ran] == [("returned", ())] * 2
+    assert all(each.answer.value for each in ran)
+
+
 def test_a_worker_that_stays_gives_author_code_no_input(tmp_path: Path) -> None:
     """Its standard input names the requests; to author code it is empty, each time."""
     asking = Asking(tmp_path, ["import os", "import os, sys; assert sys.stdin.read() == ''"])

@@ -73,16 +73,26 @@ def stay() -> None:
             file = Path(line.removesuffix("\n"))
             os.chdir(file.parent)
             answer(file)
+            if not _has_forgotten():
+                return  # the answer stands, and whoever asks next gets another process
             _say(end=True)
-            _forget()
 
 
-def _forget() -> None:
-    """Let go of what the last request left: its module, its arrays and the memory they took."""
+def _has_forgotten() -> bool:
+    """Let go of the last request's module, arrays and memory; say whether the GPU is as before.
+
+    A launch that nobody waited for may have failed: that must not look like the next one's error.
+    """
     sys.modules.pop("experiment", None)
-    gc.collect()
-    if "cupy" in sys.modules:
-        sys.modules["cupy"].get_default_memory_pool().free_all_blocks()
+    try:
+        gc.collect()
+        if "cupy" in sys.modules:
+            cupy = sys.modules["cupy"]
+            cupy.cuda.Device().synchronize()
+            cupy.get_default_memory_pool().free_all_blocks()
+    except Exception:
+        return False
+    return True
 
 
 def answer(path: Path) -> None:

@@ -32,6 +32,8 @@ def behave(request: dict[str, str], folder: Path) -> None:
         answer |= {"value": None, "problems": [PROBLEM]}
     if behaviour != "says it ended":
         (folder / "result.json").write_text(json.dumps(answer))
+    if behaviour == "answers and leaves":
+        sys.exit(0)
     print(END, flush=True)
     if behaviour == "dies afterwards":
         sys.exit(4)
