@@ -3,13 +3,14 @@
 Comes in: the folder of a glossary, on a machine with a GPU. Goes out: a file of seconds, and a line
 for each worker that had the GPU. Must not keep a record.
 
-    python benchmarks/live.py FOLDER [--to FILE]
+    python benchmarks/live.py FOLDER [--rounds N] [--to FILE]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -18,9 +19,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from measured_glossary.lab.answer import Measured
+from measured_glossary.lab.answer import CaseAnswer, Measured
 from measured_glossary.lab.bench import Bench
-from measured_glossary.lab.study import Measure, Settings, Study, start_studies
+from measured_glossary.lab.study import Settings, Study, start_studies
 
 ON_THE_GPU = ("run", "case", "sanitized", "alive")
 HERE = Path(__file__).parent
@@ -45,21 +46,21 @@ class Log:
     def __init__(self) -> None:
         self.begun = time.monotonic()
         self.worked: list[Worked] = []
-        self._note(Bench, "run_in", lambda bench, _place, _model, mode, limit_s: (mode, limit_s))
-        self._note(Bench, "run_warm", lambda bench, _model, mode, limit_s: (mode, limit_s))
+        self._note("run_in", lambda bench, _place, _model, mode, limit_s: (mode, limit_s))
+        self._note("run_warm", lambda bench, _model, mode, limit_s: (mode, limit_s))
 
     def clear(self) -> None:
         """Begin anew."""
         self.begun, self.worked = time.monotonic(), []
 
-    def _note(self, owner: type, name: str, asked: Callable[..., tuple[str, float]]) -> None:
-        method = getattr(owner, name)
+    def _note(self, name: str, asked: Callable[..., tuple[str, float]]) -> None:
+        method, is_alone = getattr(Bench, name), name == "run_warm"
 
         def noted(bench: Bench, *given: Any, **more: Any) -> Any:
             from_s = time.monotonic() - self.begun
             ran = method(bench, *given, **more)
             mode, limit_s = asked(bench, *given)
-            value = ran.answer.value
+            value = ran.answer.value if is_alone else None
             self.worked.append(
                 Worked(
                     experiment=bench.experiment,
@@ -68,12 +69,12 @@ class Log:
                     to_s=round(time.monotonic() - self.begun, 2),
                     limit_s=limit_s,
                     outcome=ran.outcome,
-                    probes_s=value.probes_s if isinstance(value, Measured) else 0,
+                    probes_s=value.probes_s if isinstance(value, CaseAnswer | Measured) else 0,
                 )
             )
             return ran
 
-        setattr(owner, name, noted)
+        setattr(Bench, name, noted)
 
 
 def studied(root: Path, ids: Sequence[str], settings: Settings) -> tuple[float, tuple[Study, ...]]:
@@ -83,16 +84,28 @@ def studied(root: Path, ids: Sequence[str], settings: Settings) -> tuple[float, 
     return time.monotonic() - begun, studies
 
 
-def measured(root: Path) -> tuple[dict[str, Any], list[Worked]]:
-    """Study all experiments without measuring, then with it, everything being compiled already."""
+def measured(root: Path, rounds: int) -> tuple[dict[str, Any], list[Worked]]:
+    """Study all experiments without measuring, then with it, everything being compiled already.
+
+    The result is that of the round with the median of what measuring adds, and all of these.
+    """
     ids = sorted(path.parent.name for path in root.glob("code/*/experiment.py"))
-    log, seconds = Log(), dict[Measure, float]()
-    studies: tuple[Study, ...] = ()
+    log = Log()
     with tempfile.TemporaryDirectory() as folder:
-        for measure in ("recorded", "recorded", "live"):
-            log.clear()
-            settings = Settings(measure=measure, cache=Path(folder))
-            seconds[measure], studies = studied(root, ids, settings)
+        studied(root, ids, Settings(measure="recorded", cache=Path(folder)))
+        took = [_round(root, ids, log, Path(folder)) for _ in range(rounds)]
+    adds = sorted(result["adds_s"] for result, _ in took)
+    median = next(each for each in took if each[0]["adds_s"] == adds[(rounds - 1) // 2])
+    return {**median[0], "all_adds_s": adds}, median[1]
+
+
+def _round(
+    root: Path, ids: Sequence[str], log: Log, cache: Path
+) -> tuple[dict[str, Any], list[Worked]]:
+    shutil.rmtree(cache / "live", ignore_errors=True)  # what was measured live is not again
+    recorded_s, _ = studied(root, ids, Settings(measure="recorded", cache=cache))
+    log.clear()
+    live_s, studies = studied(root, ids, Settings(measure="live", cache=cache))
     hung = [each.limit_s for each in log.worked if each.outcome == "hung"]
     alone_s = sum(each.probes_s for each in log.worked)
     result = {
@@ -100,12 +113,12 @@ def measured(root: Path) -> tuple[dict[str, Any], list[Worked]]:
         "machine": next(m.record.machine.name for s in studies for m in s.measurements),
         "experiments": len(ids),
         "problems": [str(problem) for study in studies for problem in study.problems],
-        "recorded_s": seconds["recorded"],
-        "live_s": seconds["live"],
+        "recorded_s": recorded_s,
+        "live_s": live_s,
         "alone_s": alone_s,
         "hung": len(hung),
         "longest_hang_s": max(hung, default=0),
-        "adds_s": seconds["live"] - seconds["recorded"] - alone_s - max(hung, default=0),
+        "adds_s": live_s - recorded_s - alone_s - max(hung, default=0),
     }
     return result, [each for each in log.worked if each.mode in ON_THE_GPU]
 
@@ -114,9 +127,10 @@ def main() -> None:
     """Measure, say what was found, and keep it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--to", type=Path, default=HERE / "live.json")
     arguments = parser.parse_args()
-    result, worked = measured(arguments.folder.resolve())
+    result, worked = measured(arguments.folder.resolve(), arguments.rounds)
     for each in sorted(worked, key=lambda each: each.from_s):
         print(*asdict(each).values())
     print(json.dumps(result, indent=2))

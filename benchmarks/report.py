@@ -165,7 +165,7 @@ def page(data: Results, live: Results) -> str:
         _table(("generator", "entries", "median", "each"), _serve_lines(made)),
         "## Where the time goes\n\n" + _STAGES,
         _table(*_stage_table(made)),
-        "## Measuring live\n\n" + _LIVE.format(**live),
+        "## Measuring live\n\n" + _live(live),
         "## Commands",
         _table(("command", "entries", "wall", "CPU", "largest process"), _command_lines(made)),
         "## Signatures",
@@ -232,9 +232,11 @@ site’s files* holds linking, backlinks, Markdown, feeds and cards again, as a 
 _LIVE = """\
 All {experiments} experiments of this glossary on an {machine}, on {measured}, their
 kernels compiled beforehand (not once more for the tools): {live_s:.1f} s, where reading
-their records takes {recorded_s:.1f} s. What is timed has the GPU alone and took
-{alone_s:.1f} s; of what may hang, {hung} cases did, the longest until its limit of
-{longest_hang_s:.0f} s. The rest, {adds_s:.1f} s, is processes that start and tools at work."""
+their records takes {recorded_s:.1f} s. What is timed has the GPU alone, and so has what
+returned at the last measurement: that took {alone_s:.1f} s. Of what may hang, {hung} cases did,
+the longest until its limit of {longest_hang_s:.0f} s, while the others and all tools were at
+work. The rest, {adds_s:.1f} s, is the median of {rounds} rounds ({least_s:.1f} to
+{most_s:.1f} s)."""
 _FOOT = """\
 ## Run it yourself
 
@@ -247,6 +249,11 @@ python benchmarks/scale.py --sizes 100 1000 5000
 Without `--sizes` it builds 100 and 1,000 entries, in about a quarter of an hour. The ratios hold
 on another machine, the seconds do not. `benchmarks/stages.py FOLDER` times the stages of any
 glossary; `benchmarks/live.py FOLDER` measures it live, on a machine with a GPU."""
+
+
+def _live(live: Results) -> str:
+    adds = live["all_adds_s"]
+    return _LIVE.format(**live, rounds=len(adds), least_s=min(adds), most_s=max(adds))
 
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────

@@ -96,6 +96,9 @@ def test_the_committed_live_results_are_of_whole_measurements(live: dict[str, An
     assert live["experiments"] == len(list((ROOT / "code").glob("*/experiment.py")))
     parts = ("recorded_s", "alone_s", "longest_hang_s", "adds_s")
     assert sum(live[part] for part in parts) == pytest.approx(live["live_s"])
+    adds = live["all_adds_s"]
+    assert len(adds) >= 3
+    assert live["adds_s"] == sorted(adds)[len(adds) // 2]
 
 
 def test_what_was_not_run_is_named(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from measured_glossary.lab.record import Finding, Record
-from measured_glossary.lab.study import Settings, Study, study
+from measured_glossary.lab.study import Settings, Study, measure, study
 
 HERE = Path(__file__).parent
 REPORTS = HERE / "reports"
@@ -168,6 +168,26 @@ def test_what_a_tool_wrote_can_be_kept(
     assert study(project, "watched", settings).problems == ()
     kept = sorted(path.name for path in (tmp_path / "reports" / "watched").iterdir())
     assert kept == ["racecheck-32-fails-racecheck", "racecheck-32-returns-racecheck"]
+
+
+# ── cases that returned before ───────────────────────────────────────────────────────────────
+
+
+def test_what_returned_before_shares_a_process_and_what_does_not_now_gets_its_own(
+    project: Path,
+) -> None:
+    """A case that fails or hangs only behind others returns: what counts is how it ends alone."""
+    first = measure(project, "company", pretending())
+    assert first.value is not None
+    alone = [row["process"] for row in first.value.tables[0].rows]
+    assert len(set(alone)) == len(alone)
+    again = measure(project, "company", pretending())
+    assert again.value is not None
+    rows = {row["how"]: row for row in again.value.tables[0].rows}
+    assert {row["outcome"] for row in rows.values()} == {"returned"}
+    together = {rows[how]["process"] for how in ("first", "second", "third")}
+    others = {rows[how]["process"] for how in ("fails", "hangs")}
+    assert (len(together), len(others), together & others) == (1, 2, set())
 
 
 # ── cases that hang ──────────────────────────────────────────────────────────────────────────

@@ -93,7 +93,7 @@ def test_a_record_names_its_file_and_its_launches() -> None:
     assert (RECORD.machine.id, RECORD.machine.architecture) == ("test-gpu-x1", "sm_90")
 
 
-def test_a_record_says_which_rows_hung() -> None:
+def test_a_record_says_how_its_rows_ended() -> None:
     """A killed case is told from one that ended, also under a tool; other tables have none."""
     cases = replace(
         TABLE,
@@ -111,11 +111,11 @@ def test_a_record_says_which_rows_hung() -> None:
         ),
     )
     record = replace(RECORD, tables=(*RECORD.tables, cases, watched))
-    assert record.hung == {
-        ("launches", "threads=32"): False,
-        ("launches", "threads=64"): True,
-        ("watched", "threads=32"): False,
-        ("watched", "threads=64"): True,
+    assert record.endings == {
+        ("launches", "threads=32"): "returned",
+        ("launches", "threads=64"): "hung",
+        ("watched", "threads=32"): "ended",
+        ("watched", "threads=64"): "hung",
     }
 
 

@@ -14,7 +14,7 @@ import pytest
 from measured_glossary.lab.bench import Bench, Settings
 from measured_glossary.lab.cases import Ended, Job, side_by_side
 from measured_glossary.lab.runner import Stopped
-from measured_glossary.lab.turns import HANGING, ON_THE_GPU, Places, Turns
+from measured_glossary.lab.turns import HANGING, ON_THE_GPU, WATCHED, Places, Turns
 from measured_glossary.problem import Checked
 
 PRETEND = str(Path(__file__).parent / "workers" / "pretend_gpu.py")
@@ -83,13 +83,16 @@ def test_waiting_ends_with_the_build() -> None:
 def test_quiet_means_that_no_place_is_left() -> None:
     """Nobody begins while it is quiet, and all places are given back."""
     places = Places()
+    kinds = {
+        places.cases.usual: ON_THE_GPU,
+        places.cases.hanging: HANGING,
+        places.tools.usual: WATCHED,
+    }
     with places.quiet():
-        assert not places.on_the_gpu.acquire(blocking=False)
-        assert not places.hanging.acquire(blocking=False)
-    taken = [places.on_the_gpu.acquire(blocking=False) for _ in range(ON_THE_GPU + 1)]
-    assert taken == [True] * ON_THE_GPU + [False]
-    taken = [places.hanging.acquire(blocking=False) for _ in range(HANGING + 1)]
-    assert taken == [True] * HANGING + [False]
+        assert [kind for kind in kinds if kind.acquire(blocking=False)] == []
+    for kind, count in kinds.items():
+        taken = [kind.acquire(blocking=False) for _ in range(count + 1)]
+        assert taken == [True] * count + [False]
 
 
 class Case:
@@ -100,9 +103,9 @@ class Case:
 
     def __call__(self) -> Ended[str]:
         """Run once."""
-        company = self.places.on_the_gpu.acquire(blocking=False)
+        company = self.places.cases.usual.acquire(blocking=False)
         if company:
-            self.places.on_the_gpu.release()
+            self.places.cases.usual.release()
         self.was_quiet.append(not company)
         end = self.ends.pop(0)
         return Ended(given=Checked(value=end), abruptly=end == "hung", hung=end == "hung")
@@ -122,16 +125,15 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         (False, ["hung", "hung"], "hung", [False, True]),
         (False, ["returned"], "returned", [False]),
         (True, ["hung"], "hung", [False]),
-        (None, ["hung", "returned"], "returned", [False, True]),
     ],
 )
 def test_a_hang_that_no_record_knows_is_tried_again_when_it_is_quiet(
-    bench: Bench, hung_before: bool | None, ends: list[str], found: str, was_quiet: list[bool]
+    bench: Bench, hung_before: bool, ends: list[str], found: str, was_quiet: list[bool]
 ) -> None:
     """Beside others a slow case passes its limit too: what was measured decides, nothing else."""
     case = Case(bench.places, *ends)
     jobs = [Job(task="launches", run=case, hung_before=hung_before)]
-    (given,) = side_by_side(bench, jobs, bench.places.hanging)
+    (given,) = side_by_side(bench, jobs, bench.places.cases)
     assert (given.value, case.was_quiet) == (found, was_quiet)
 
 
@@ -139,7 +141,7 @@ def test_a_gpu_lost_behind_the_second_run_is_a_problem(bench: Bench) -> None:
     """What was seen first does not stand in for what could not be seen again."""
     lost = replace(bench, settings=Settings(command=(sys.executable, PRETEND, "lost-gpu")))
     jobs = [Job(task="launches", run=Case(bench.places, "hung"))]
-    (given,) = side_by_side(lost, jobs, bench.places.hanging)
+    (given,) = side_by_side(lost, jobs, bench.places.cases)
     assert (given.value, [problem.code for problem in given.problems]) == (None, ["gpu-lost"])
 
 
@@ -160,7 +162,7 @@ def test_only_what_did_not_hang_before_waits_to_begin(bench: Bench) -> None:
 
     may_begin = Event()
     jobs = [job("short", False), job("endless", True)]
-    given = side_by_side(bench, jobs, bench.places.hanging, begin)
+    given = side_by_side(bench, jobs, bench.places.cases, begin=begin)
     assert begun == ["endless", "short"]
     assert [each.value for each in given] == ["short", "endless"]
 
@@ -168,8 +170,33 @@ def test_only_what_did_not_hang_before_waits_to_begin(bench: Bench) -> None:
 def test_what_hung_before_takes_no_place_from_the_others(bench: Bench) -> None:
     """With every other place taken, a case that hung before is run all the same."""
     for _ in range(ON_THE_GPU):
-        bench.places.on_the_gpu.acquire()
+        bench.places.cases.usual.acquire()
     case = Case(bench.places, "hung")
     jobs = [Job(task="launches", run=case, hung_before=True)]
-    (given,) = side_by_side(bench, jobs, bench.places.hanging)
+    (given,) = side_by_side(bench, jobs, bench.places.cases)
     assert given.value == "hung"
+
+
+def test_all_is_settled_when_only_what_hung_before_is_left(bench: Bench) -> None:
+    """Whoever waits for the others need not wait for limits that will pass in any case."""
+    settled = Event()
+
+    def endless() -> Ended[str]:
+        assert settled.wait(30)
+        return Ended(given=Checked(value="hung"), abruptly=True, hung=True)
+
+    jobs = [
+        Job(task="launches", run=endless, hung_before=True),
+        Job(task="launches", run=Case(bench.places, "returned")),
+    ]
+    given = side_by_side(bench, jobs, bench.places.cases, settled=settled.set)
+    assert [each.value for each in given] == ["hung", "returned"]
+
+
+def test_nothing_is_settled_before_a_doubtful_case_ran_again(bench: Bench) -> None:
+    """What hangs and is not known to is looked at in quiet first."""
+    seen = list[int]()
+    case = Case(bench.places, "hung", "returned")
+    jobs = [Job(task="launches", run=case)]
+    side_by_side(bench, jobs, bench.places.cases, settled=lambda: seen.append(len(case.was_quiet)))
+    assert seen == [2]

@@ -109,9 +109,10 @@ class Measured(_Strict):
 
 
 class CaseAnswer(_Strict):
-    """Answer to `case`: how it ended, and the cells it left."""
+    """Answer to `case`: how it ended, the cells it left, and the seconds that the probe took."""
 
     row: dict[str, _Plain]
+    probes_s: float
 
 
 class SanitizedAnswer(_Strict):
@@ -142,14 +143,15 @@ class Checks(_Strict):
     measurements: list[list[ResultAnswer]]
 
 
-class Means(_Strict):
-    """Answer to `means`: what this machine can do.
-
-    `missing` says what it lacks to compile; `machine` is absent where there is no GPU, or where
-    nobody asked for it.
-    """
+class Compilers(_Strict):
+    """Answer to `compilers`: what this machine can compile; `missing` says what it lacks to."""
 
     architectures: list[str]
-    machine: MachineData | None
     missing: str
     toolchain: dict[str, str]
+
+
+class Found(_Strict):
+    """Answer to `machine`: the GPU, if there is one."""
+
+    machine: MachineData | None

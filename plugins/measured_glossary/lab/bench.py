@@ -72,8 +72,8 @@ class Settings:
 class Bench:
     """A temporary folder with a copy of the experiment's files, as they were read.
 
-    `warm` is a worker that experiments may share for what they run on the GPU one by one. `hung`
-    says of the rows that were measured before, by table and key, whether they hung.
+    `warm` is a worker that experiments may share for what they run on the GPU one by one.
+    `endings` says how the rows that were measured before ended, by table and key.
     """
 
     experiment: str
@@ -81,7 +81,7 @@ class Bench:
     settings: Settings
     places: Places = field(default_factory=Places)
     warm: WarmWorker | None = None
-    hung: Mapping[tuple[str, str], bool] = field(default_factory=dict)
+    endings: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def file(self) -> str:

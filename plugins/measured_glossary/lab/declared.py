@@ -21,12 +21,12 @@ from measured_glossary.lab.answer import (
     ClaimAnswer,
     Compiled,
     Described,
-    Means,
     ProbeAnswer,
     Tabled,
 )
 from measured_glossary.lab.bench import Bench
 from measured_glossary.lab.includes import closure
+from measured_glossary.lab.means import Means
 from measured_glossary.lab.record import TableData
 from measured_glossary.lab.table import Table, faults, from_data
 from measured_glossary.problem import Checked, Place, Problem, meant
@@ -165,7 +165,7 @@ def build(bench: Bench, declared: Declared, means: Means) -> Checked[Built]:
 
     No value and no problem: this machine cannot compile.
     """
-    if means.missing:
+    if means.absent:
         return Checked(value=None)
     architectures = wanted_architectures(declared, means)
     return _build(bench, declared, means.toolchain, architectures=list(architectures))
@@ -199,7 +199,7 @@ def _build(
 
 def wanted_architectures(declared: Declared, means: Means) -> tuple[str, ...]:
     """Give what to compile for: what is declared, or all there is, and this machine's own."""
-    own = "sm_" + means.machine.compute_capability.replace(".", "") if means.machine else ""
+    own = means.machine.architecture if means.machine else ""
     wanted = list(declared.architectures or means.architectures)
     return tuple([*wanted, own] if own and own not in wanted else wanted)
 

@@ -7,7 +7,7 @@ not know how a tool's report is read, nor let a tool that is missing or fails pa
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from pathlib import Path
 from measured_glossary.lab import sanitizer
 from measured_glossary.lab.answer import ProbeAnswer, SanitizedAnswer
 from measured_glossary.lab.bench import Bench
-from measured_glossary.lab.cases import ENDINGS, Begin, Ended, Job, side_by_side
+from measured_glossary.lab.cases import ENDINGS, Ended, Job, side_by_side
 from measured_glossary.lab.declared import Built, Declared, build_with_lines
 from measured_glossary.lab.record import Finding
 from measured_glossary.lab.runner import Ran
@@ -86,7 +86,7 @@ def prepare(bench: Bench, declared: Declared, built: Built, architecture: str) -
 
 
 def inspect(
-    bench: Bench, declared: Declared, prepared: Prepared, begin: Begin
+    bench: Bench, declared: Declared, prepared: Prepared, begin: Callable[[], None]
 ) -> Checked[Inspected]:
     """Run every sanitizer probe of an experiment; where there is none, nothing is done.
 
@@ -100,11 +100,11 @@ def inspect(
         Job(
             task=run.probe.table.name,
             run=partial(_watched, bench, declared, tool, cubins, run),
-            hung_before=bench.hung.get((run.probe.table.name, pairs(run.key))),
+            hung_before=bench.endings.get((run.probe.table.name, pairs(run.key))) == "hung",
         )
         for run in runs
     ]
-    done = side_by_side(bench, jobs, bench.places.hanging_watched, begin)
+    done = side_by_side(bench, jobs, bench.places.tools, begin=begin)
     problems = tuple(problem for each in done for problem in each.problems)
     if problems:
         return Checked(value=None, problems=problems)

@@ -9,17 +9,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import measured_glossary
-from measured_glossary.lab.answer import Means, Measured
+from measured_glossary.lab.answer import Measured
 from measured_glossary.lab.bench import Bench, Settings
-from measured_glossary.lab.cases import outcome_tables
+from measured_glossary.lab.cases import outcome_tables, returned_again
 from measured_glossary.lab.compile import effective_options
 from measured_glossary.lab.declared import Built, Declared, checked_tables
 from measured_glossary.lab.inspection import inspect, prepare
+from measured_glossary.lab.means import Means
 from measured_glossary.lab.record import (
     SCHEMA,
     Machine,
@@ -40,8 +42,8 @@ def measure_live(
 ) -> Checked[Record]:
     """Run all probes that need the GPU.
 
-    Runtime and timed probes have it alone. Then each case of an outcome probe has a process of its
-    own, beside the others and those of other experiments; then those of the sanitizer probes.
+    Runtime and timed probes have it alone, and so has what returned before. Then all other cases
+    run side by side, then all sanitizers, beside what is known to hang.
     """
     request = {
         "cubins": list(built.cubins(machine.architecture)),
@@ -53,13 +55,15 @@ def measure_live(
         return Checked(value=None, problems=prepared.problems)
     with turn.alone():
         measured = _runtime_tables(bench, declared, request)
+        returned = returned_again(bench, declared, request)
     turn.passes("alone")
     turn.wait_for_all("alone")
     with ThreadPoolExecutor(1, thread_name_prefix="inspect") as pool:
-        cases_are_done = partial(turn.wait_for_all, "cases")
-        under_way = pool.submit(inspect, bench, declared, prepared.value, cases_are_done)
+        cases_are_settled = partial(turn.wait_for_all, "cases")
+        under_way = pool.submit(inspect, bench, declared, prepared.value, cases_are_settled)
         try:
-            outcomes = outcome_tables(bench, declared, request)
+            settled = partial(turn.passes, "cases")
+            outcomes = outcome_tables(bench, declared, request, returned, settled)
         finally:
             turn.passes("cases")
         inspected = under_way.result()
@@ -67,6 +71,7 @@ def measure_live(
     if measured.value is None or outcomes.value is None or inspected.value is None:
         return Checked(value=None, problems=problems)
     run, runtime = measured.value
+    tables = (*runtime, *outcomes.value, *inspected.value.tables)
     record = Record(
         experiment=bench.experiment,
         machine=machine,
@@ -75,15 +80,17 @@ def measure_live(
         toolchain={**built.toolchain, **run.toolchain, **inspected.value.toolchain},
         options=effective_options(machine.architecture, declared.options),
         seed=bench.settings.seed,
-        tables=_in_order(declared, (*runtime, *outcomes.value, *inspected.value.tables)),
-        conditions={
-            when: state.model_dump(exclude_none=True) for when, state in run.conditions.items()
-        },
+        tables=_in_order(declared, tables),
+        conditions=_conditions(run),
         evidence={"sass": built.digests},
         findings=inspected.value.findings,
         timings=tuple(timing_from(each.model_dump()) for each in run.timings),
     )
     return check_record(record)
+
+
+def _conditions(run: Measured) -> dict[str, dict[str, Any]]:
+    return {when: state.model_dump(exclude_none=True) for when, state in run.conditions.items()}
 
 
 def _runtime_tables(
@@ -135,10 +142,10 @@ def _folder(settings: Settings, declared: Declared, means: Means) -> Path | None
     parts = {
         "inputs": declared.inputs,
         "launches": settings.launches,
-        "machine": means.machine.model_dump() if means.machine else None,
+        "machine": asdict(means.machine) if means.machine else None,
         "schema": SCHEMA,
         "seed": settings.seed,
-        "toolchain": means.toolchain,
+        "toolchain": dict(means.toolchain),
         "version": measured_glossary.__version__,
     }
     return settings.cache / "live" / hashlib.sha256(canonical_json(parts)).hexdigest()

@@ -149,11 +149,16 @@ class Record:
         return {table.name: table.launches for table in self.tables}
 
     @property
-    def hung(self) -> dict[tuple[str, str], bool]:
-        """Whether each row, by table and key, was killed at its limit, if it is one that can be."""
+    def endings(self) -> dict[tuple[str, str], str]:
+        """How each row ended, by table and key, if it is one that can be killed: `hung` if it was.
+
+        Otherwise an outcome as it is written; under a tool, where the verdict is another matter,
+        `ended`.
+        """
         return {
-            (table.name, pairs({column.name: row[column.name] for column in table.key})): "hung"
-            in (row.get("outcome"), str(row.get("reason")).partition(" ")[0])
+            (table.name, pairs({column.name: row[column.name] for column in table.key})): _ending(
+                table, row
+            )
             for table in self.tables
             if table.kind in ("outcome", "sanitizer")
             for row in table.rows
@@ -443,6 +448,12 @@ def _timing_problems(file: str, record: Record) -> Iterator[Problem]:
         if any(not isinstance(cell, tuple) or len(cell) != kept for cell in cells):
             message = f"{timing.table}: its batches kept {kept:,} samples a cell, its cells others"
             yield _problem(file, "record-damaged", message, _MEASURE_AGAIN)
+
+
+def _ending(table: Table, row: Mapping[str, Cell]) -> str:
+    if table.kind == "outcome":
+        return str(row["outcome"])
+    return "hung" if str(row["reason"]).partition(" ")[0] == "hung" else "ended"
 
 
 def _problem(file: str, code: str, message: str, hint: str = "") -> Problem:

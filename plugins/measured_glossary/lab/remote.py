@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from measured_glossary.lab.answer import Means
+from measured_glossary.lab.answer import Found
 from measured_glossary.lab.bench import Bench, Settings
 from measured_glossary.lab.record import record_bytes
 from measured_glossary.lab.runner import WORKER
@@ -27,8 +27,8 @@ def who(command: Command = WORKER) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="glossary-") as folder:
         bench = Bench(experiment="", folder=Path(folder), settings=Settings(command=command))
         limit_s = bench.settings.limits.quick_s
-        ran = bench.run(Means, "means", limit_s, look_for_gpu=True)
-        answer = bench.answer_of(ran, "means")
+        ran = bench.run(Found, "machine", limit_s)
+        answer = bench.answer_of(ran, "machine")
     if answer.value is None:
         return {"machine": None, "problems": to_json(answer.problems)}
     machine = answer.value.machine

@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Literal
 
-from measured_glossary.lab.answer import Checks, ClaimAnswer, Means, ResultAnswer
+from measured_glossary.lab.answer import Checks, ClaimAnswer, ResultAnswer
 from measured_glossary.lab.bench import Bench, Limits, Measure, Settings
 from measured_glossary.lab.declared import (
     Built,
@@ -27,6 +27,7 @@ from measured_glossary.lab.declared import (
     read_static,
 )
 from measured_glossary.lab.live import measure_live, remember, remembered
+from measured_glossary.lab.means import Means, find_means, missing
 from measured_glossary.lab.record import (
     MEASUREMENTS,
     REPORTED_SUFFIX,
@@ -198,7 +199,7 @@ def start_studies(root: Path, ids: Sequence[str], settings: Settings) -> Studies
     lab = _Lab(
         root=root,
         settings=settings,
-        means=pool.submit(_find_means, settings, warm),
+        means=pool.submit(find_means, settings, warm),
         turns=Turns(len(ids), settings.stop),
         warm=warm,
     )
@@ -219,7 +220,7 @@ def measure(root: Path, experiment_id: str, settings: Settings) -> Checked[Recor
     settings = replace(settings, measure="live", gpu=None)
     warm = WarmWorker(settings.command, settings.stop)
     with closing(warm), tempfile.TemporaryDirectory(prefix="glossary-") as folder:
-        means = _find_means(settings, warm)
+        means = find_means(settings, warm)
         if means.value is None:
             return Checked(value=None, problems=means.problems)
         bench = Bench(experiment=experiment_id, folder=Path(folder), settings=settings, warm=warm)
@@ -235,8 +236,8 @@ def _measure(root: Path, bench: Bench, means: Means) -> Checked[Record]:
         return Checked(value=None, problems=declared.problems)
     built = build(bench, declared.value, means)
     kept = _recorded(root, bench.experiment, declared.value, None)
-    bench, machine = _knowing(bench, kept.value or ()), _machine(means)
-    problems = (*built.problems, *_missing_means(bench, means))
+    bench, machine = _knowing(bench, kept.value or ()), means.machine
+    problems = (*built.problems, *missing(means, bench.file))
     if built.value is None or machine is None:
         return Checked(value=None, problems=problems)
     with Turns(1, bench.settings.stop).turn() as turn:
@@ -244,31 +245,6 @@ def _measure(root: Path, bench: Bench, means: Means) -> Checked[Record]:
     if record.value is not None:
         remember(bench.settings, declared.value, means, record.value)
     return record
-
-
-def _find_means(settings: Settings, warm: WarmWorker) -> Checked[Means]:
-    """Ask what this machine can do: where a GPU is looked for, the worker that may use it next."""
-    look = settings.looks_for_gpu
-    with tempfile.TemporaryDirectory(prefix="glossary-") as folder:
-        shared = warm if look else None
-        bench = Bench(experiment="", folder=Path(folder), settings=settings, warm=shared)
-        ran = bench.run_warm(Means, "means", settings.limits.quick_s, look_for_gpu=look)
-        return bench.answer_of(ran, "means")
-
-
-def _missing_means(bench: Bench, means: Means) -> Iterator[Problem]:
-    place = Place(bench.file)
-    if means.missing:
-        message = f"measuring live needs a compiler: {means.missing}"
-        yield Problem(place=place, code="no-compiler", message=message)
-    if means.machine is None:
-        message = "measuring live was asked for, and no GPU answers here"
-        hint = "build with measure: recorded, or check nvidia-smi and that CuPy is installed"
-        yield Problem(place=place, code="no-gpu", message=message, hint=hint)
-
-
-def _machine(means: Means) -> Machine | None:
-    return Machine(**means.machine.model_dump()) if means.machine else None
 
 
 # ── one study ────────────────────────────────────────────────────────────────────────────────
@@ -312,12 +288,12 @@ def _known(root: Path, bench: Bench, declared: Declared, means: Means, turn: Tur
     """Study an experiment whose declaration could be read."""
     built = build(bench, declared, means)
     static = read_static(bench, declared, built.value) if built.value else Checked(value=())
-    kept = _recorded(root, bench.experiment, declared, _machine(means))
+    kept = _recorded(root, bench.experiment, declared, means.machine)
     live = _live(_knowing(bench, kept.value or ()), declared, built.value, means, turn)
     turn.passes("alone", "cases")
     reported = _reported(root, bench.experiment, declared)
     measured = (*((live.value,) if live.value else ()), *(kept.value or ()))
-    reason = means.missing or "the static probes failed"
+    reason = means.absent or "the static probes failed"
     checked = _check(bench, declared, measured, static.value or (), reason)
     measurements, claims = checked.value or (measured, ())
     found = (built, static, live, kept, reported, checked)
@@ -332,7 +308,7 @@ def _known(root: Path, bench: Bench, declared: Declared, means: Means, turn: Tur
         reported=reported.value or (),
         static=static.value or (),
         claims=claims,
-        notes=(f"machine code is not checked here: {means.missing}",) if means.missing else (),
+        notes=(f"machine code is not checked here: {means.absent}",) if means.absent else (),
         problems=tuple(sorted({problem for each in found for problem in each.problems})),
         listings=_listings(built.value) if built.value else (),
     )
@@ -363,12 +339,12 @@ def _live(
     bench: Bench, declared: Declared, built: Built | None, means: Means, turn: Turn
 ) -> Checked[Measurement]:
     """Measure on this machine, or take what was measured from the same bytes before."""
-    settings, machine = bench.settings, _machine(means)
+    settings, machine = bench.settings, means.machine
     if not settings.looks_for_gpu or not declared.measured:
         return Checked(value=None)
     if machine is None or built is None:
         wanted = settings.insists_on_gpu
-        problems = tuple(_missing_means(bench, means)) if wanted else ()
+        problems = tuple(missing(means, bench.file)) if wanted else ()
         return Checked(value=None, problems=problems)
     record = remembered(settings, bench.experiment, declared, means, machine)
     if record is not None:
@@ -381,10 +357,12 @@ def _live(
 
 
 def _knowing(bench: Bench, kept: Sequence[Measurement]) -> Bench:
-    """Tell what hung before on any machine: others do not wait for it."""
-    known = [row for each in kept for row in each.record.hung.items()]
-    hung = {row: any(hung for other, hung in known if other == row) for row, _ in known}
-    return replace(bench, hung=hung)
+    """Tell how each row ended before: it hung if it did on any machine, and did on all else."""
+    endings = dict[tuple[str, str], str]()
+    for row, ending in (known for each in kept for known in each.record.endings.items()):
+        other = endings.get(row, ending)
+        endings[row] = ending if ending == other else "hung" if "hung" in (ending, other) else "…"
+    return replace(bench, endings=endings)
 
 
 def _measurement(

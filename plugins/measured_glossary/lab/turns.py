@@ -1,4 +1,4 @@
-"""Who may run when: first each experiment alone on the GPU, then all cases, then all under a tool.
+"""Who may run when: each experiment alone on the GPU, then all cases, then all under a tool.
 
 Comes in: how many experiments there are. Goes out: a `Turn` for each, and `Places` for workers.
 Must not know what is run.
@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from threading import BoundedSemaphore, Condition, Event, Lock
 from typing import Literal
 
 from measured_glossary.lab.runner import Stopped
 
-Stage = Literal["alone", "cases"]  # what is timed; then what may hang; then, without a name, tools
+Stage = Literal[
+    "alone", "cases"
+]  # what is timed; then what may hang and is not known to; then tools
 
 LOOK_EVERY_S = 0.05  # whether the build is given up
 WITHOUT_GPU = 4  # workers at a time
 ON_THE_GPU = 6  # at a time, where nothing is timed; more would wait for each other in the driver
-HANGING = 2  # beside them: the more kernels hang, the less of the GPU is left to the others
+WATCHED = 10  # under tools, which keep the processor busier than the GPU
+HANGING = 3  # beside them: the more kernels hang, the less of the GPU is left to the others
+HANGING_WATCHED = 2
 
 
 class Turns:
@@ -77,19 +82,29 @@ class Turn:
         self._turns.wait(stage)
 
 
-class Places:
-    """How many workers of each kind may run at a time, for all experiments of a build.
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Places for workers of one kind: `hanging` for those that will end with their limit.
 
-    `hanging` are for cases that hung before, `hanging_watched` for those that did under a tool:
-    they end with their limit, and must not keep a place from others so long.
+    They must not keep a place from others so long.
     """
 
-    def __init__(self) -> None:
-        self.without_gpu = BoundedSemaphore(WITHOUT_GPU)
-        self.on_the_gpu = BoundedSemaphore(ON_THE_GPU)
-        self.hanging = BoundedSemaphore(HANGING)
-        self.hanging_watched = BoundedSemaphore(HANGING)
-        self._quiet = Lock()
+    usual: BoundedSemaphore
+    hanging: BoundedSemaphore
+
+
+def _room(usual: int, hanging: int) -> Room:
+    return Room(BoundedSemaphore(usual), BoundedSemaphore(hanging))
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """How many workers of each kind may run at a time, for all experiments of a build."""
+
+    without_gpu: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(WITHOUT_GPU))
+    cases: Room = field(default_factory=lambda: _room(ON_THE_GPU, HANGING))
+    tools: Room = field(default_factory=lambda: _room(WATCHED, HANGING_WATCHED))
+    _quiet: Lock = field(default_factory=Lock)
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
@@ -97,7 +112,12 @@ class Places:
 
         Only what hung under a tool before may go on: waiting for it would take its whole limit.
         """
+        every = [
+            *[self.cases.usual] * ON_THE_GPU,
+            *[self.cases.hanging] * HANGING,
+            *[self.tools.usual] * WATCHED,
+        ]
         with self._quiet, ExitStack() as taken:
-            for places in [self.on_the_gpu] * ON_THE_GPU + [self.hanging] * HANGING:
+            for places in every:
                 taken.enter_context(places)
             yield

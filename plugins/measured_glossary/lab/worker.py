@@ -475,16 +475,17 @@ def case(request: Request) -> Checked[Value]:
     probe, values = _asked_case(author, request)
     gpu = _gpu(request, probe.table)
     _begin()
+    begun = time.monotonic()
     try:
         cells = probe.function(gpu, **values)
         gpu.check()  # a launch has returned when its work has ended
     except BaseException as error:
-        return _failed_case(author, probe, values, error)
+        return _failed_case(author, probe, values, error, begun)
     if not isinstance(cells, dict | None):
         message = f"{probe.table.name} returns {str(cells)[:60]!r}, expected a dict of its columns"
         problem = author.problem(probe.line, "probe-row", message)
         return Checked(value=None, problems=(problem,))
-    return _case_row(author, probe, {**values, **(cells or {}), "outcome": "returned"})
+    return _case_row(author, probe, {**values, **(cells or {}), "outcome": "returned"}, begun)
 
 
 def _asked_case(author: _Author, request: Request) -> tuple[Probe, dict[str, Any]]:
@@ -493,7 +494,7 @@ def _asked_case(author: _Author, request: Request) -> tuple[Probe, dict[str, Any
 
 
 def _failed_case(
-    author: _Author, probe: Probe, values: dict[str, Any], error: BaseException
+    author: _Author, probe: Probe, values: dict[str, Any], error: BaseException, begun: float
 ) -> Checked[Value]:
     """A CUDA error is the case's outcome; anything else is a fault of the probe."""
     from measured_glossary.lab.gpu import cuda_error
@@ -503,14 +504,15 @@ def _failed_case(
         problem = _error(author.file, "probe-error", error, probe.line)
         return Checked(value=None, problems=(problem,))
     empty = {column.name: None for column in probe.table.columns}
-    return _case_row(author, probe, {**values, **empty, "outcome": f"cuda error {name}"})
+    return _case_row(author, probe, {**values, **empty, "outcome": f"cuda error {name}"}, begun)
 
 
-def _case_row(author: _Author, probe: Probe, row: dict[str, Any]) -> Checked[Value]:
+def _case_row(author: _Author, probe: Probe, row: dict[str, Any], begun: float) -> Checked[Value]:
+    probes_s = time.monotonic() - begun
     checked = _filled(author, probe, [row])
     if checked.value is None:
         return Checked(value=None, problems=checked.problems)
-    return Checked(value={"row": to_data(checked.value)["rows"][0]})
+    return Checked(value={"row": to_data(checked.value)["rows"][0], "probes_s": probes_s})
 
 
 def sanitized(request: Request) -> Checked[Value]:
@@ -696,19 +698,24 @@ def _result(claim: Claim, state: str, detail: str, line: int) -> Checked[Value]:
 # ── means ──────────────────────────────────────────────────────────────────────────────────
 
 
-def means(request: Request) -> Checked[Value]:
-    """Say what this machine can do: compile for which architectures, run on which GPU."""
+def compilers(request: Request) -> Checked[Value]:
+    """Say what this machine can compile, and with what."""
     from measured_glossary.lab import compile as compiler
-    from measured_glossary.lab import machine
 
     return Checked(
         value={
             "architectures": list(compiler.architectures()),
-            "machine": machine.fingerprint() if request["look_for_gpu"] else None,
             "missing": compiler.missing(),
             "toolchain": compiler.toolchain(),
         }
     )
+
+
+def machine(request: Request) -> Checked[Value]:
+    """Say which GPU this machine has."""
+    from measured_glossary.lab import machine as this
+
+    return Checked(value={"machine": this.fingerprint()})
 
 
 MODES: dict[str, Callable[[Request], Checked[Value]]] = {
@@ -720,7 +727,8 @@ MODES: dict[str, Callable[[Request], Checked[Value]]] = {
     "sanitized": sanitized,
     "alive": alive,
     "check": check,
-    "means": means,
+    "compilers": compilers,
+    "machine": machine,
 }
 
 

@@ -1,0 +1,2 @@
+kernel with_barrier barrier
+kernel without_barrier
