@@ -88,7 +88,11 @@ class Notes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Press:
-    """What every page is printed with; `made_with` is a digest of all of it."""
+    """What every page is printed with; `made_with` is a digest of all of it.
+
+    `listed` are the pages that MkDocs knows, which templates may look at: it would look through
+    all files for each page.
+    """
 
     config: MkDocsConfig
     files: Files
@@ -96,6 +100,7 @@ class Press:
     env: jinja2.Environment
     memo: Memo
     made_with: bytes
+    listed: Sequence[File]
 
     def key(self, page: Kept) -> bytes:
         """Give the key of a page's content: its Markdown and its HTML."""
@@ -187,7 +192,7 @@ class Press:
     def _filled(self, page: Page) -> str:
         config, events = self.config, self.config.plugins
         page.active = True
-        context = get_context(self.nav, self.files, config, page)
+        context = get_context(self.nav, self.listed, config, page)
         template = self.env.get_template(str(page.meta.get("template", "main.html")))
         context = events.on_page_context(context, page=page, config=config, nav=self.nav)
         if isinstance(page.file, Kept) and not page.file.output.is_public:

@@ -69,6 +69,7 @@ class Printing:
             env=env,
             memo=memo,
             made_with=made_with(config, self.nav, *extra),
+            listed=files.documentation_pages(),
         )
         costly = [file.output for file in self.others if file.output.is_costly]
         memo.keep([output.key for output in costly], lambda index: costly[index].content)
