@@ -321,15 +321,16 @@ class Asks(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An entry as written: `raw` is its file, `located` its front matter with each part's place.
+    """An entry as written: `raw` is what stands in its `file`.
 
-    Its text and the pieces of its body are made when asked for: few builds need those of many.
+    Its text, its front matter's places and its body's pieces are made when asked for: few builds
+    need those of many.
     """
 
     id: str
+    file: str
     raw: bytes = b""
     front: FrontMatter
-    located: Located
 
     @property
     def sha256(self) -> str:
@@ -339,8 +340,15 @@ class Entry:
     @property
     def source(self) -> Source:
         """Its file, decoded."""
-        file = self.located.file
-        return decode(file, self.raw).value or Source(file, self.raw, "")
+        return decode(self.file, self.raw).value or Source(self.file, self.raw, "")
+
+    @property
+    def located(self) -> Located:
+        """Its front matter as plain data, with each part's place."""
+        source = self.source
+        matter, *_ = _split(source)
+        top = Located(None, self.file, {(): (1, 1)})
+        return parse_yaml(source, matter, first_line=2).value or top
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -371,7 +379,7 @@ def parse(id: str, source: Source) -> Checked[Entry]:
     is_readable = all(problem.code in _READABLE for problem in found)
     if not is_readable or not front or not front.value or not located or inner.value is None:
         return Checked(value=None, problems=found)
-    entry = Entry(id=id, raw=source.raw, front=front.value, located=located)
+    entry = Entry(id=id, file=source.file, raw=source.raw, front=front.value)
     return Checked(value=entry, problems=found)
 
 

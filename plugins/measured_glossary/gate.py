@@ -93,14 +93,21 @@ def evidence_faults(page: Measured, studies: Sequence[Study]) -> list[Problem]:
     """Say which claims of the page are not backed by what was measured, and why."""
     found = [_told(problem, study, page) for study in studies for problem in study.problems]
     found += [fault for study in studies for fault in _line_end_faults(study)]
-    for index, name in enumerate(page.front.claims):
-        place = page.located.place(("claims", index))
+    for name, place in _claims(page):
         owners = [study for study in studies if name in claim_names(study)]
         if len(owners) == 1:
             found += _claim_faults(page, name.rpartition(".")[2], owners[0], place)
         elif owners or not any(map(is_broken, studies)):
             found.append(_unknown_claim(name, place, owners or studies))
     return found
+
+
+def _claims(page: Measured) -> list[tuple[str, Place]]:
+    """Give the claims that a page names, and where."""
+    if not page.front.claims:
+        return []  # as most pages do, and their places are made when asked for
+    located = page.located
+    return [(name, located.place(("claims", n))) for n, name in enumerate(page.front.claims)]
 
 
 def _line_end_faults(study: Study) -> Iterator[Problem]:

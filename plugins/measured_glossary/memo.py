@@ -29,6 +29,7 @@ FILE = "memo.sqlite"
 MAX_BYTES = 2 << 30
 FEW = 24  # fewer than this are computed here: starting processes takes longer
 CHUNK = 8
+SPAN = 1_000  # items after which processes end: what they looked at is theirs, and no more shared
 JOINED = 50  # values that are kept once more as one: an edit makes one such group anew
 _ROWS = 500  # keys of one question; SQLite takes at most 999
 _MARKS = ",".join("?" * _ROWS)
@@ -310,10 +311,11 @@ def side_by_side(
     from concurrent.futures import ProcessPoolExecutor  # slow to import, and mostly not needed
 
     forked = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(
-        jobs, mp_context=forked, initializer=_begin, initargs=(compute,)
-    ) as pool:
-        yield from pool.map(_go_on, items, chunksize=CHUNK)
+    for first in range(0, len(items), SPAN):
+        with ProcessPoolExecutor(
+            jobs, mp_context=forked, initializer=_begin, initargs=(compute,)
+        ) as pool:
+            yield from pool.map(_go_on, items[first : first + SPAN], chunksize=CHUNK)
 
 
 _work: list[Callable[[int], Any]] = []  # of a worker process, which has one task in its life
