@@ -236,7 +236,8 @@ def run_measure(arguments: argparse.Namespace) -> int:
     settings = pipeline.settings_for(arguments.root, "live", os.environ, Progress(sys.stderr)).lab
     if arguments.dask:
         return cli_machines.on_cluster(arguments, wanted, settings)
-    settings = replace(settings, launches=arguments.launches)
+    tell = partial(print, file=sys.stderr, flush=True)
+    settings = replace(settings, launches=arguments.launches, tell=tell)
     problems: list[Problem] = []
     kept_files: list[str] = []
     for name in wanted:

@@ -269,7 +269,7 @@ def settings_of(config: MkDocsConfig, options: Options) -> pipeline.Settings:
         Tenths(log.info),
         today=today() if options.cache else None,
     )
-    return replace(found, docs=config.docs_dir)
+    return replace(found, docs=config.docs_dir, lab=replace(found.lab, tell=log.info))
 
 
 def website_of(

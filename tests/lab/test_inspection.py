@@ -190,6 +190,25 @@ def test_what_returned_before_shares_a_process_and_what_does_not_now_gets_its_ow
     assert (len(together), len(others), together & others) == (1, 2, set())
 
 
+def test_what_an_authors_code_prints_is_told(project: Path) -> None:
+    """A probe and a claim that print say so, each time they run, by the experiment's name."""
+    path = project / "code" / "company" / "experiment.py"
+    text = path.read_text(encoding="utf-8").replace(
+        "    met = ", '    print("met", how)\n    met = '
+    )
+    text = text.replace("    assert all", '    print("claimed\\n\\n  twice")\n    assert all')
+    path.write_text(text, encoding="utf-8")
+    told: list[str] = []
+    found = study(project, "company", replace(pretending(), tell=told.append))
+    assert found.problems == ()
+    assert set(told) == {
+        *(f"company (case) printed: met {how}" for how in ("first", "second", "fails", "third")),
+        "company (case) printed: met hangs",
+        "company (check) printed: claimed",
+        "company (check) printed:   twice",
+    }
+
+
 # ── cases that hang ──────────────────────────────────────────────────────────────────────────
 
 

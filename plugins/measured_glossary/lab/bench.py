@@ -7,7 +7,7 @@ problem that says how the worker ended and what it printed. Must not know what a
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -42,8 +42,9 @@ class Settings:
     `measure`: `live` insists on a GPU, `auto` uses one that is there, `recorded` looks for none.
     `gpu`: `True` insists too, `False` looks for none, `None` leaves it to `measure`. `cache` is a
     folder for compiled code and live results, `reports` one that keeps all that sanitizers wrote.
-    `launches` replaces the declared number, for a trial whose result is not kept. `command` starts
-    a worker; once `stop` is set, all of them are killed.
+    `launches` replaces the declared number, for a trial whose result is not kept. `tell` is given
+    what an author's code prints, line by line. `command` starts a worker; once `stop` is set, all
+    of them are killed.
     """
 
     measure: Measure = "auto"
@@ -51,6 +52,7 @@ class Settings:
     cache: Path | None = None
     reports: Path | None = None
     progress: Progress | None = None
+    tell: Callable[[str], object] | None = None
     launches: int | None = None
     seed: int = 14
     limits: Limits = field(default_factory=Limits)
@@ -122,7 +124,7 @@ class Bench:
         **data: Any,
     ) -> Ran[Model]:
         """Run a worker in a folder from `place`, started by the command `under`, if any."""
-        return run_worker(
+        ran = run_worker(
             model,
             self._request(mode, data),
             folder=place,
@@ -132,18 +134,28 @@ class Bench:
             command=(*under, *self.settings.command),
             stop=self.settings.stop,
         )
+        if not under:  # a tool prints as well
+            self._tell(mode, ran.log)
+        return ran
 
     def run_warm(self, model: type[Model], mode: str, limit_s: float, **data: Any) -> Ran[Model]:
         """Have the shared worker answer, if there is one."""
         if self.warm is None:
             return self.run(model, mode, limit_s, **data)
-        return self.warm.run(
+        ran = self.warm.run(
             model,
             self._request(mode, data),
             folder=self.place(mode),
             limit_s=limit_s,
             progress=self.progress,
         )
+        self._tell(mode, ran.log)
+        return ran
+
+    def _tell(self, mode: str, printed: str) -> None:
+        if self.settings.tell is not None:
+            for line in filter(str.strip, printed.splitlines()):
+                self.settings.tell(f"{self.experiment} ({mode}) printed: {line.rstrip()}")
 
     def _request(self, mode: str, data: Mapping[str, Any]) -> dict[str, Any]:
         return {"mode": mode, "root": str(self.folder / FILES), "file": self.file, **data}
