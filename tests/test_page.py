@@ -424,6 +424,23 @@ def test_columns_are_chosen_and_captioned() -> None:
     assert "Each row is one block size." in outline.text
 
 
+@pytest.mark.parametrize("block", ["measured-table", "chart"])
+@pytest.mark.parametrize("wanted", ["64", "[64]"])
+def test_rows_are_chosen_and_the_figure_says_of_how_many(block: str, wanted: str) -> None:
+    """The option `where` keeps the rows with these values of the key, and does not hide it."""
+    whole = Outline(shown(f"::: {block} counts")).text
+    part = Outline(shown(f"::: {block} counts\n    where: {{threads: {wanted}}}")).text
+    assert "of 2 rows" not in whole
+    assert "1 of 2 rows." in part
+    assert len(part) < len(whole)
+
+
+def test_a_choice_of_rows_waits_for_a_measurement() -> None:
+    """Which values there are is known once something was measured: before, none is wrong."""
+    body = "::: measured-table counts\n    where: {threads: 33}"
+    assert "Not measured yet." in Outline(shown(body, study())).text
+
+
 @pytest.mark.parametrize(
     ("origin", "badge", "absent"),
     [("live", "Live", "Recorded"), ("recorded", "Recorded", "Live")],
@@ -599,6 +616,9 @@ def test_a_command_can_be_typed_as_it_is_printed() -> None:
         ("::: measured-table counts\n    rows: [32]", "block-option"),
         ("::: measured-table nothing", "unknown-probe"),
         ("::: measured-table counts\n    columns: [nothing]", "unknown-column"),
+        ("::: measured-table counts\n    where: {mean: 32}", "unknown-column"),
+        ("::: measured-table counts\n    where: {threads: [32, 33]}", "unknown-row"),
+        ("::: chart counts\n    where: {threads: many}", "unknown-row"),
         ("::: chart counts\n    columns: [mean]", "unknown-column"),
         ("::: reported-table new-card counts", "unknown-report"),
         ("::: reported-table old-card nothing", "unknown-report"),

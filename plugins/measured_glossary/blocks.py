@@ -10,9 +10,10 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from markupsafe import Markup
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, Field
 
 from measured_glossary import listing, outcomes
 from measured_glossary.asked import Asked, Plain, declared_table, fence, refuse, study_of
@@ -23,7 +24,7 @@ from measured_glossary.entry import Entry
 from measured_glossary.excerpt import Excerpt, cut
 from measured_glossary.lab.record import REPORTED_SUFFIX, Reported
 from measured_glossary.lab.study import ClaimResult, DeclaredClaim, Study
-from measured_glossary.lab.table import Column, Table
+from measured_glossary.lab.table import Cell, Column, Table
 from measured_glossary.markup import fill, inert, plain
 from measured_glossary.problem import Checked, Problem, meant
 from measured_glossary.readings import (
@@ -45,10 +46,20 @@ DIAGRAM = "tile-lifecycle"
 _SIGNS = {"held": "✓", "refuted": "✗", "not checked here": "○"}
 
 
+def _several(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
 class _TableOptions(Plain):
-    """Which columns to show, in this order; a caption before the probe's own sentence."""
+    """Which columns to show, in this order; which rows; a caption before the probe's own sentence.
+
+    `where` gives for columns of the key the value, or the values, that a row must have.
+    """
 
     columns: tuple[str, ...] = ()
+    where: dict[str, Annotated[tuple[str, ...], BeforeValidator(_several)]] = Field(
+        default_factory=dict
+    )
     caption: str = ""
 
 
@@ -95,11 +106,12 @@ def _figure(asked: Asked, reading: Reading, table: Table, columns: Sequence[Colu
 def figure(
     reading: Reading, table: Table, columns: Sequence[Column], *, ident: str, caption: str = ""
 ) -> Markup:
-    """Give one reading of a table as a figure with its origin."""
+    """Give one reading of a table, or some rows of it, as a figure with its origin."""
     return fill(
         "measured-table.html",
         reading=reading,
         ident=ident,
+        part=_part(reading, table),
         caption=caption or table.text,
         row=table.text[:1].lower() + table.text[1:] if caption else "",
         grid=grid(table, columns),
@@ -122,7 +134,14 @@ def _picture(asked: Asked, reading: Reading, table: Table, columns: Sequence[Col
         rows=tuple(chart_row(table, row, columns) for row in table.rows),
     )
     svg = draw(chart, ident=asked.ident)
-    return fill("chart.html", reading=reading, caption=caption, svg=svg, ident=asked.ident)
+    return fill(
+        "chart.html",
+        reading=reading,
+        caption=caption,
+        svg=svg,
+        ident=asked.ident,
+        part=_part(reading, table),
+    )
 
 
 def _shared_words(labels: Sequence[str]) -> str:
@@ -154,17 +173,58 @@ def _for_each_reading(
     if declared.value is None:
         return Checked(value=None, problems=declared.problems)
     chosen = _chosen(asked, declared.value, fits)
-    if chosen.value is None:
-        return Checked(value=None, problems=chosen.problems)
+    found = readings(asked.studies, asked.argument)
+    problems = (*chosen.problems, *_unmet(asked, declared.value, found))
+    if problems or chosen.value is None:
+        return Checked(value=None, problems=problems)
     names = [column.name for column in chosen.value]
     drawn = []
-    for index, reading in enumerate(readings(asked.studies, asked.argument)):
+    for index, reading in enumerate(found):
         here = replace(asked, ident=f"{asked.ident}-{index}" if index else asked.ident)
-        table = reading.table or declared.value
+        table = _where(asked, reading.table or declared.value)
         columns = [column for name in names for column in table.columns if column.name == name]
         drawn.append((reading, draw_one(here, reading, table, columns)))
     instead = unread(study_of(asked, declared.value), declared.value)
     return Checked(value=fill("readings.html", drawn=drawn, unread=instead))
+
+
+def _where(asked: Asked, table: Table) -> Table:
+    """Give the rows that are asked for; a record may lack a column that came later."""
+    wanted = asked.options.where.items()
+    rows = tuple(
+        row
+        for row in table.rows
+        if all(_written(row[name]) in values for name, values in wanted if name in row)
+    )
+    return replace(table, rows=rows)
+
+
+def _unmet(asked: Asked, declared: Table, found: Sequence[Reading]) -> tuple[Problem, ...]:
+    """Say what no row can have: a column that is no key, a value that was not measured."""
+    keys = [column.name for column in declared.key]
+    rows = [row for reading in found if reading.table for row in reading.table.rows]
+    refused = list[Checked[str]]()
+    for name, values in asked.options.where.items():
+        there = dict.fromkeys(_written(row[name]) for row in rows if name in row)
+        odd = [value for value in values if value not in there]
+        if name not in keys:
+            hint = meant(name, keys, f"the key is: {', '.join(keys) or 'nothing'}")
+            refused.append(refuse(asked, "unknown-column", f"{name!r} is not in the key", hint))
+        elif rows and odd:
+            hint = f"the values are: {', '.join(there)}"
+            refused.append(refuse(asked, "unknown-row", f"no row has {name} = {odd[0]}", hint))
+    return tuple(problem for each in refused for problem in each.problems)
+
+
+def _written(value: Cell) -> str:
+    """Give a key's value as YAML has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _part(reading: Reading, table: Table) -> str:
+    """Say how many of the rows are shown, unless all are."""
+    count = len(reading.table.rows) if reading.table else 0
+    return f"{len(table.rows)} of {count} rows." if len(table.rows) < count else ""
 
 
 def _chosen(
