@@ -173,10 +173,8 @@ def test_what_a_tool_wrote_can_be_kept(
 # ── cases that returned before ───────────────────────────────────────────────────────────────
 
 
-def test_what_returned_before_shares_a_process_and_what_does_not_now_gets_its_own(
-    project: Path,
-) -> None:
-    """A case that fails or hangs only behind others returns: what counts is how it ends alone."""
+def test_what_returned_before_shares_a_process_until_one_does_not(project: Path) -> None:
+    """A case that fails only behind others returns: what counts is how it ends by itself."""
     first = measure(project, "company", pretending())
     assert first.value is not None
     alone = [row["process"] for row in first.value.tables[0].rows]
@@ -185,9 +183,23 @@ def test_what_returned_before_shares_a_process_and_what_does_not_now_gets_its_ow
     assert again.value is not None
     rows = {row["how"]: row for row in again.value.tables[0].rows}
     assert {row["outcome"] for row in rows.values()} == {"returned"}
-    together = {rows[how]["process"] for how in ("first", "second", "third")}
-    others = {rows[how]["process"] for how in ("fails", "hangs")}
+    together = {rows[how]["process"] for how in ("first", "second")}
+    others = {rows[how]["process"] for how in ("fails", "third")}
     assert (len(together), len(others), together & others) == (1, 2, set())
+
+
+@pytest.mark.parametrize("behaviour", ["hangs", "crashes"])
+def test_what_returned_before_and_breaks_its_process_is_run_again(
+    project: Path, behaviour: str
+) -> None:
+    """A case that hangs or crashes only behind others costs its process, and nothing else."""
+    path = project / "code" / "company" / "experiment.py"
+    text = path.read_text(encoding="utf-8").replace('"second"', f'"{behaviour}"')
+    path.write_text(text, encoding="utf-8")
+    for _ in range(2):
+        measured = measure(project, "company", pretending())
+        assert measured.value is not None
+        assert {row["outcome"] for row in measured.value.tables[0].rows} == {"returned"}
 
 
 def test_what_an_authors_code_prints_is_told(project: Path) -> None:
@@ -203,7 +215,6 @@ def test_what_an_authors_code_prints_is_told(project: Path) -> None:
     assert found.problems == ()
     assert set(told) == {
         *(f"company (case) printed: met {how}" for how in ("first", "second", "fails", "third")),
-        "company (case) printed: met hangs",
         "company (check) printed: claimed",
         "company (check) printed:   twice",
     }

@@ -156,14 +156,16 @@ Rows = Mapping[tuple[str, str], Row]
 def returned_again(bench: Bench, declared: Declared, request: Mapping[str, Any]) -> Rows:
     """Run the cases that returned before in the shared worker, and give the rows of those that do.
 
-    It must have the GPU alone. What does not return this time is to be run again by itself.
+    It must have the GPU alone. After the first that does not return, the rest is left: all that
+    has no row is to be run by itself.
     """
     rows = dict[tuple[str, str], Row]()
-    for case in _cases(declared) if bench.warm is not None else ():
-        if bench.endings.get(case.key) == "returned":
-            ended = _ended(bench, case, bench.run_warm, request)
-            if ended.given.value is not None and not ended.abruptly:
-                rows[case.key] = ended.given.value
+    known = (case for case in _cases(declared) if bench.endings.get(case.key) == "returned")
+    for case in known if bench.warm is not None else ():
+        ended = _ended(bench, case, bench.run_warm, request)
+        if ended.abruptly or ended.given.value is None:
+            break
+        rows[case.key] = ended.given.value
     return rows
 
 
