@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,23 @@ def test_they_are_processes_of_their_own() -> None:
     """What is computed side by side is not computed here, where processes can be forked."""
     found = set(side_by_side(lambda _: os.getpid(), range(40), 2))
     assert os.getpid() not in found or not hasattr(os, "fork")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+@pytest.mark.parametrize(
+    ("count", "spans"), [(39, [39]), (40, [40]), (59, [59]), (60, [30, 30]), (101, [33, 34, 34])]
+)
+def test_processes_end_after_a_span(
+    monkeypatch: pytest.MonkeyPatch, count: int, spans: list[int]
+) -> None:
+    """Others go on then, and no few items are left for the last: about as many for each."""
+    monkeypatch.setattr("measured_glossary.memo.SPAN", 40)
+    found = list(side_by_side(lambda item: (item, os.getpid()), range(count), 2))
+    assert [item for item, _ in found] == list(range(count))
+    ends = [sum(spans[:index]) for index in range(len(spans) + 1)]
+    workers = [{pid for _, pid in found[start:end]} for start, end in pairwise(ends)]
+    assert all(not one & other for one, other in pairwise(workers))
+    assert all(len(each) <= 2 for each in workers)
 
 
 def test_without_a_folder_nothing_is_left(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,7 +29,7 @@ FILE = "memo.sqlite"
 MAX_BYTES = 2 << 30
 FEW = 24  # fewer than this are computed here: starting processes takes longer
 CHUNK = 8
-SPAN = 1_000  # items after which processes end: what they looked at is theirs, and no more shared
+SPAN = 1_000  # items, or about, after which processes end: what one looked at is no more shared
 JOINED = 50  # values that are kept once more as one: an edit makes one such group anew
 _ROWS = 500  # keys of one question; SQLite takes at most 999
 _MARKS = ",".join("?" * _ROWS)
@@ -311,11 +311,16 @@ def side_by_side(
     from concurrent.futures import ProcessPoolExecutor  # slow to import, and mostly not needed
 
     forked = multiprocessing.get_context("fork")
-    for first in range(0, len(items), SPAN):
+    for part in _in_equal_parts(items, max(1, round(len(items) / SPAN))):
         with ProcessPoolExecutor(
             jobs, mp_context=forked, initializer=_begin, initargs=(compute,)
         ) as pool:
-            yield from pool.map(_go_on, items[first : first + SPAN], chunksize=CHUNK)
+            yield from pool.map(_go_on, part, chunksize=CHUNK)
+
+
+def _in_equal_parts(items: Sequence[int], count: int) -> Iterator[Sequence[int]]:
+    bounds = [len(items) * part // count for part in range(count + 1)]
+    return (items[first:end] for first, end in pairwise(bounds))
 
 
 _work: list[Callable[[int], Any]] = []  # of a worker process, which has one task in its life
