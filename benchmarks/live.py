@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median_low
 from typing import Any
 
 from measured_glossary.lab.answer import CaseAnswer, Measured
@@ -95,8 +96,8 @@ def measured(root: Path, rounds: int) -> tuple[dict[str, Any], list[Worked]]:
         studied(root, ids, Settings(measure="recorded", cache=Path(folder)))
         took = [_round(root, ids, log, Path(folder)) for _ in range(rounds)]
     adds = sorted(result["adds_s"] for result, _ in took)
-    median = next(each for each in took if each[0]["adds_s"] == adds[(rounds - 1) // 2])
-    return {**median[0], "all_adds_s": adds}, median[1]
+    result, worked = next(each for each in took if each[0]["adds_s"] == median_low(adds))
+    return {**result, "all_adds_s": adds}, worked
 
 
 def _round(

@@ -52,3 +52,14 @@ def test_a_task_without_steps_is_shown() -> None:
     stream = io.StringIO()
     Progress(stream)("empty", 0, 0)
     assert stream.getvalue() == "empty: 0 of 0\n"
+
+
+def test_a_line_that_stays_takes_the_place_of_the_one_that_is_redrawn() -> None:
+    """In a terminal nothing is left of a task's line in front of it; a log has it as it is."""
+    terminal, log = Terminal(), io.StringIO()
+    progress = Progress(terminal)
+    progress("copy: rows", 1, 3)
+    progress.say("copy printed: 7")
+    assert terminal.getvalue().endswith("1 of 3\r\x1b[Kcopy printed: 7\n")
+    Progress(log).say("copy printed: 7")
+    assert log.getvalue() == "copy printed: 7\n"

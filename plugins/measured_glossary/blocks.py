@@ -212,7 +212,9 @@ def _unmet(asked: Asked, declared: Table, found: Sequence[Reading]) -> tuple[Pro
             refused.append(refuse(asked, "unknown-column", f"{name!r} is not in the key", hint))
         elif rows and odd:
             hint = f"the values are: {', '.join(there)}"
-            refused.append(refuse(asked, "unknown-row", f"no row has {name} = {odd[0]}", hint))
+            refused.append(
+                refuse(asked, "unknown-row", f"no row has {name} = {' or '.join(odd)}", hint)
+            )
     return tuple(problem for each in refused for problem in each.problems)
 
 

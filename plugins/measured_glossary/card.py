@@ -48,7 +48,7 @@ def _write(image: Image.Image, top: int, line: str, size: int, *, is_muted: bool
         left += _width(word, size) + _width(" ", size)
 
 
-@lru_cache(maxsize=2_000)
+@lru_cache(maxsize=500)
 def _word(word: str, size: int, is_muted: bool) -> tuple[Image.Image, tuple[int, int]]:
     """Draw a word in the shades of its colour; give it, and where it stands from its origin."""
     box = _font(size).getbbox(word)

@@ -233,11 +233,11 @@ def run_measure(arguments: argparse.Namespace) -> int:
         return _misuse(_no_such("experiment", unknown, known))
     if not wanted:
         return _misuse("there is no experiment in code/ yet: glossary new TERM writes one")
-    settings = pipeline.settings_for(arguments.root, "live", os.environ, Progress(sys.stderr)).lab
+    progress = Progress(sys.stderr)
+    settings = pipeline.settings_for(arguments.root, "live", os.environ, progress).lab
     if arguments.dask:
         return cli_machines.on_cluster(arguments, wanted, settings)
-    tell = partial(print, file=sys.stderr, flush=True)
-    settings = replace(settings, launches=arguments.launches, tell=tell)
+    settings = replace(settings, launches=arguments.launches, tell=progress.say)
     problems: list[Problem] = []
     kept_files: list[str] = []
     for name in wanted:

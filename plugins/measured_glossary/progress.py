@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TextIO
 
+_ANEW = "\r\x1b[K"  # the terminal's line, from its beginning
+
 
 @dataclass(slots=True)
 class Tenths:
@@ -42,5 +44,10 @@ class Progress:
             self.tenths(task, done, total)
             return
         end = "\n" if done >= total else ""
-        self.stream.write(f"\r\x1b[K{task}  {done:,} of {total:,}{end}")
+        self.stream.write(f"{_ANEW}{task}  {done:,} of {total:,}{end}")
         self.stream.flush()
+
+    def say(self, line: str) -> None:
+        """Show a line that stays, in the place of one that is redrawn."""
+        anew = _ANEW if self.stream.isatty() else ""
+        print(f"{anew}{line}", file=self.stream, flush=True)

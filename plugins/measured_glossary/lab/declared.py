@@ -165,7 +165,7 @@ def build(bench: Bench, declared: Declared, means: Means) -> Checked[Built]:
 
     No value and no problem: this machine cannot compile.
     """
-    if means.absent:
+    if means.missing:
         return Checked(value=None)
     architectures = wanted_architectures(declared, means)
     return _build(bench, declared, means.toolchain, architectures=list(architectures))

@@ -176,7 +176,7 @@ class Experiment:
         limit_s: float = 10,
         launches: int = 1,
     ) -> Callable[[Function], Function]:
-        """Declare a probe whose cases may hang or fail, each run in a process of its own.
+        """Declare a probe whose cases may hang or fail: one that does has a process of its own.
 
         `probe(gpu, **case)` returns a dict of the `columns`, or nothing if there are none. The
         column `outcome` is added; where a case did not return, the others are empty. A case that

@@ -23,12 +23,12 @@ from measured_glossary.problem import Checked, Place, Problem
 class Means:
     """What this machine can do.
 
-    `absent` says what it lacks to compile; `machine` is none where there is no GPU, or where nobody
-    looked for it.
+    `missing` says what it lacks to compile; `machine` is none where there is no GPU, or where
+    nobody looked for it.
     """
 
     architectures: tuple[str, ...]
-    absent: str
+    missing: str
     toolchain: Mapping[str, str]
     machine: Machine | None
 
@@ -46,7 +46,7 @@ def find_means(settings: Settings, warm: WarmWorker) -> Checked[Means]:
     return Checked(
         value=Means(
             architectures=tuple(compilers.value.architectures),
-            absent=compilers.value.missing,
+            missing=compilers.value.missing,
             toolchain=compilers.value.toolchain,
             machine=Machine(**machine.model_dump()) if machine else None,
         )
@@ -60,11 +60,11 @@ def _machine(bench: Bench) -> Checked[Found]:
     return bench.answer_of(ran, "machine")
 
 
-def missing(means: Means, file: str) -> Iterator[Problem]:
+def missing_means(means: Means, file: str) -> Iterator[Problem]:
     """Say what measuring the experiment of `file` live would need and is not here."""
     place = Place(file)
-    if means.absent:
-        message = f"measuring live needs a compiler: {means.absent}"
+    if means.missing:
+        message = f"measuring live needs a compiler: {means.missing}"
         yield Problem(place=place, code="no-compiler", message=message)
     if means.machine is None:
         message = "measuring live was asked for, and no GPU answers here"

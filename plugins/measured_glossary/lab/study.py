@@ -27,7 +27,7 @@ from measured_glossary.lab.declared import (
     read_static,
 )
 from measured_glossary.lab.live import measure_live, remember, remembered
-from measured_glossary.lab.means import Means, find_means, missing
+from measured_glossary.lab.means import Means, find_means, missing_means
 from measured_glossary.lab.record import (
     MEASUREMENTS,
     REPORTED_SUFFIX,
@@ -237,7 +237,7 @@ def _measure(root: Path, bench: Bench, means: Means) -> Checked[Record]:
     built = build(bench, declared.value, means)
     kept = _recorded(root, bench.experiment, declared.value, None)
     bench, machine = _knowing(bench, kept.value or ()), means.machine
-    problems = (*built.problems, *missing(means, bench.file))
+    problems = (*built.problems, *missing_means(means, bench.file))
     if built.value is None or machine is None:
         return Checked(value=None, problems=problems)
     with Turns(1, bench.settings.stop).turn() as turn:
@@ -293,7 +293,7 @@ def _known(root: Path, bench: Bench, declared: Declared, means: Means, turn: Tur
     turn.passes("alone", "cases")
     reported = _reported(root, bench.experiment, declared)
     measured = (*((live.value,) if live.value else ()), *(kept.value or ()))
-    reason = means.absent or "the static probes failed"
+    reason = means.missing or "the static probes failed"
     checked = _check(bench, declared, measured, static.value or (), reason)
     measurements, claims = checked.value or (measured, ())
     found = (built, static, live, kept, reported, checked)
@@ -308,7 +308,7 @@ def _known(root: Path, bench: Bench, declared: Declared, means: Means, turn: Tur
         reported=reported.value or (),
         static=static.value or (),
         claims=claims,
-        notes=(f"machine code is not checked here: {means.absent}",) if means.absent else (),
+        notes=(f"machine code is not checked here: {means.missing}",) if means.missing else (),
         problems=tuple(sorted({problem for each in found for problem in each.problems})),
         listings=_listings(built.value) if built.value else (),
     )
@@ -344,7 +344,7 @@ def _live(
         return Checked(value=None)
     if machine is None or built is None:
         wanted = settings.insists_on_gpu
-        problems = tuple(missing(means, bench.file)) if wanted else ()
+        problems = tuple(missing_means(means, bench.file)) if wanted else ()
         return Checked(value=None, problems=problems)
     record = remembered(settings, bench.experiment, declared, means, machine)
     if record is not None:

@@ -14,9 +14,8 @@ from typing import Literal
 
 from measured_glossary.lab.runner import Stopped
 
-Stage = Literal[
-    "alone", "cases"
-]  # what is timed; then what may hang and is not known to; then tools
+# What is timed, and what returned before; then all cases but those known to hang; then tools.
+Stage = Literal["alone", "cases"]
 
 LOOK_EVERY_S = 0.05  # whether the build is given up
 WITHOUT_GPU = 4  # workers at a time
