@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import multiprocessing
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from measured_glossary import pipeline
+from measured_glossary.memo import Memo
 from measured_glossary.source import decode
+from measured_glossary.trust import ahead
 from measured_glossary.trust.registry import judging
-from site_world import Site
+from site_world import TODAY, Site
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 ENTRIES = 6
@@ -41,6 +46,28 @@ def test_every_entry_is_published(project: Site) -> None:
     judged = project.build().entries
     assert len(judged) == ENTRIES
     assert [(e.id, e.verdict.reasons) for e in judged if e.verdict.state != "published"] == []
+
+
+def test_signatures_may_be_verified_by_another_process(
+    project: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Verdicts are the same beside such a process, a forged one too, and it ends with the build."""
+    name = project.build().entries[1].id
+    signature = next((project.root / "glossary" / name / "signatures").glob("review.*.sig"))
+    good = signature.read_bytes()
+    other = next((project.root / "glossary" / name / "signatures").glob("author.*.sig"))
+    monkeypatch.setattr(ahead, "MANY", 1)
+    for forged in (good, other.read_bytes()):
+        signature.write_bytes(forged)
+        settings = replace(project.settings, memo=Memo(jobs=2))
+        beside = pipeline.build(project.root, settings, TODAY).entries
+        alone = project.build().entries
+        assert [each.verdict for each in beside] == [each.verdict for each in alone]
+        states = {each.id: each.verdict.state for each in beside}
+        assert states.pop(name) == ("published" if forged == good else "refused")
+        assert set(states.values()) == {"published"}
+        assert multiprocessing.active_children() == []
+    signature.write_bytes(good)
 
 
 def test_drafts_can_be_had(programs: dict[str, ModuleType], tmp_path: Path, project: Site) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache, partial
@@ -32,6 +32,7 @@ from measured_glossary.scan import Lines
 from measured_glossary.source import Source, decode, read
 from measured_glossary.terms import Term, Vocabulary, keys_of, problems, vocabulary
 from measured_glossary.trust import signoff
+from measured_glossary.trust.ahead import Ahead, verified_ahead
 from measured_glossary.trust.attest import with_attestations
 from measured_glossary.trust.folder import ENTRIES, EntryFolder, read_folder
 from measured_glossary.trust.registry import PEOPLE_FILE, Registry, judging
@@ -77,7 +78,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Started:
-    """A build under way: the entries are read, their experiments run."""
+    """A build under way: the entries are read, their experiments run, signatures are verified."""
 
     root: Path
     project: Project
@@ -87,6 +88,13 @@ class Started:
     paths: Checked[tuple[StudyPath, ...]]
     studies: Studies
     memo: Memo
+    ahead: Ahead | None = None
+
+    def give_up(self) -> None:
+        """Stop what runs; for whoever does not finish."""
+        self.studies.give_up()
+        if self.ahead:
+            self.ahead.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +194,9 @@ def start(root: Path, settings: Settings) -> Started:
     """Read the entries and set their experiments running."""
     project = _required(read_project(root))
     registry = judging_registry(root, settings)
-    drafts = _read_entries(root, settings.memo, entry_ids(root))
+    ids = entry_ids(root)
+    ahead = verified_ahead(root, ids, settings.memo.jobs)
+    drafts = _read_entries(root, settings.memo, ids)
     documents = read_documents(root / settings.docs)
     pages: list[Measured] = [draft.entry for draft in drafts if draft.entry]
     pages += documents.value or ()
@@ -202,6 +212,7 @@ def start(root: Path, settings: Settings) -> Started:
         paths=read_paths(root, [draft.id for draft in drafts], root / settings.docs),
         studies=start_studies(root, sorted(wanted), settings.lab),
         memo=settings.memo,
+        ahead=ahead,
     )
 
 
@@ -214,6 +225,9 @@ def finish(started: Started, today: date) -> Glossary:
     terms = cache(partial(_terms, started.drafts))
     judge = partial(_judge, started.registry, studies=studies, terms=terms, ids=ids, today=today)
     bodies = _bodies(started, studies)
+    judged = tuple(map(partial(judge, good=started.ahead or ()), started.drafts, bodies))
+    if started.ahead:
+        started.ahead.close()
     shown = [_expanded(started.project, each, studies) for each in started.documents.value or ()]
     faults = [*leftover.problems(started.root), *started.documents.problems]
     faults += started.paths.problems
@@ -222,7 +236,7 @@ def finish(started: Started, today: date) -> Glossary:
         root=started.root,
         project=started.project,
         registry=started.registry,
-        entries=tuple(map(judge, started.drafts, bodies)),
+        entries=judged,
         studies=studies,
         memo=started.memo,
         documents={each.value.document.uri: each.value for each in shown if each.value},
@@ -309,6 +323,7 @@ def _judge(
     terms: Callable[[], Vocabulary],
     ids: Collection[str],
     today: date,
+    good: Container[bytes] = (),
 ) -> Judged:
     if draft.entry is None or draft.folder is None:
         return Judged(draft=draft, verdict=gate.unreadable(draft.problems))
@@ -317,7 +332,7 @@ def _judge(
     told = () if any(map(gate.is_broken, used)) else body.problems
     names = (*_unknown_entries(entry, ids), *_term_faults(entry, terms))
     faults = (*draft.problems, *told, *names, *gate.days_to_come(entry, today))
-    signed = signoff.judge(signing_evidence(draft, used), registry, today)
+    signed = signoff.judge(signing_evidence(draft, used), registry, today, good)
     verdict = gate.decide(entry, faults, used, signed)
     expanded = (body.value or "").encode("utf-8", "surrogatepass")
     return Judged(draft=draft, verdict=verdict, signoff=signed, expanded=expanded)

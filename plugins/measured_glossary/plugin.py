@@ -94,7 +94,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         if not self.config.enabled:
             raise PluginError(SWITCHED_OFF)
         if self.started is not None:  # `serve` gave up on the build before this one
-            self.started.studies.give_up()
+            self.started.give_up()
         _prepare(keep=self.config.cache)
         settings = settings_of(config, self.config)
         with refusals():

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from measured_glossary.source import decode
+from measured_glossary.trust.ahead import good_marks
 from measured_glossary.trust.registry import Registry, read_registry
 from measured_glossary.trust.signoff import Evidence, Signoff, judge
 from measured_glossary.trust.statement import Statement, file_name, namespace, subjects, to_bytes
@@ -118,8 +119,12 @@ class World:
         )
 
     def judge(self) -> Signoff:
-        """Judge the entry as of the world's day."""
-        return judge(self.evidence(), self.registry(), self.today)
+        """Judge the entry as of the world's day: alike, whoever verified its signatures."""
+        evidence, registry = self.evidence(), self.registry()
+        signoff = judge(evidence, registry, self.today)
+        good = set(good_marks(evidence.signatures))
+        assert judge(evidence, registry, self.today, good) == signoff
+        return signoff
 
     def codes(self) -> set[str]:
         """Give the codes of everything wrong with the evidence."""

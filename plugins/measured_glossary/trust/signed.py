@@ -10,14 +10,14 @@ selects the time of verification.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from measured_glossary.problem import Checked, Place
 from measured_glossary.source import LF_HINT
 from measured_glossary.trust.registry import Key, KeyState, Person, Registry, Role
-from measured_glossary.trust.sshsig import Fault, parse_signature, verify
+from measured_glossary.trust.sshsig import Fault, mark, parse_signature, verify
 from measured_glossary.trust.statement import (
     MEASUREMENT_NAMESPACE,
     Said,
@@ -42,13 +42,17 @@ _KEY_CODES: Mapping[KeyState, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """What a statement must be about, and who is judged to be an author of it."""
+    """What a statement must be about, and who is judged to be an author of it.
+
+    `good` holds the marks of signatures that were verified already in this build.
+    """
 
     entry: str
     area: str
     authors: tuple[str, ...]
     registry: Registry
     today: datetime.date
+    good: Container[bytes] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +92,8 @@ def read_signed(file: str, raw: bytes, armored: bytes | None, bound: Bound) -> C
     if person is None:
         said = f"{statement.value.person!r} is nobody in the registry"
         return _refuse(file, Fault("unknown-person", said, _who(statement.value.person)))
-    key = signing_key(person, namespace(statement.value.said), raw, armored, bound.registry)
+    name = namespace(statement.value.said)
+    key = signing_key(person, name, raw, armored, bound.registry, bound.good)
     if isinstance(key, Fault):
         return _refuse(f"{file}.sig", key)
     signed = Signed(person=person, key=key, statement=statement.value, file=file)
@@ -118,12 +123,21 @@ def read_attested(
 
 
 def signing_key(
-    person: Person, name: str, raw: bytes, armored: bytes, registry: Registry
+    person: Person,
+    name: str,
+    raw: bytes,
+    armored: bytes,
+    registry: Registry,
+    good: Container[bytes] = (),
 ) -> Key | Fault:
     """Give the person's key that signed `raw` for a namespace, or why there is none.
 
-    The key need not be live: that is for the caller to judge.
+    The key need not be live: that is for the caller to judge. `good` holds the marks of signatures
+    that were verified already.
     """
+    for key in person.keys if good else ():
+        if mark(armored, key.public.blob, name, raw) in good:
+            return key
     signature = parse_signature(armored)
     if isinstance(signature, Fault):
         return signature

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from measured_glossary.problem import Place, Problem
@@ -129,11 +129,16 @@ class Signoff:
 # ── the judgement ────────────────────────────────────────────────────────────────────────────
 
 
-def judge(evidence: Evidence, registry: Registry, today: datetime.date) -> Signoff:
-    """Judge an entry's signatures by a registry, as of a day."""
+def judge(
+    evidence: Evidence, registry: Registry, today: datetime.date, good: Container[bytes] = ()
+) -> Signoff:
+    """Judge an entry's signatures by a registry, as of a day.
+
+    `good` holds the marks of signatures that were verified already, in this build.
+    """
     now = subjects(evidence.subjects)
     manifest = manifest_of(now)
-    signed, problems = _read_all(evidence, registry, today)
+    signed, problems = _read_all(evidence, registry, today, good)
     valid = [s for s in signed if s.statement.manifest == manifest]
     old = [s for s in signed if s.statement.manifest != manifest]
     problems += _stray_files(evidence)
@@ -163,7 +168,7 @@ def judge(evidence: Evidence, registry: Registry, today: datetime.date) -> Signo
 
 
 def _read_all(
-    evidence: Evidence, registry: Registry, today: datetime.date
+    evidence: Evidence, registry: Registry, today: datetime.date, good: Container[bytes]
 ) -> tuple[list[Signed], list[Problem]]:
     bound = Bound(
         entry=evidence.entry,
@@ -171,6 +176,7 @@ def _read_all(
         authors=evidence.authors,
         registry=registry,
         today=today,
+        good=good,
     )
     files = evidence.signatures
     read = [

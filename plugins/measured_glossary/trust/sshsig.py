@@ -231,6 +231,13 @@ def verify(signature: Signature, key: PublicKey, *, namespace: str, message: byt
     return None
 
 
+def mark(armored: bytes, key: bytes, namespace: str, message: bytes) -> bytes:
+    """Name a verification by all that goes into it: `key` is a public key in its wire form."""
+    parts = (armored, key, namespace.encode(), message)
+    lengths = b"".join(len(part).to_bytes(8, "big") for part in parts)
+    return hashlib.sha256(lengths + b"".join(parts)).digest()
+
+
 def _unarmor(armored: bytes) -> bytes:
     if len(armored) > MAX_SIGNATURE_BYTES:
         raise _Bad("signature-oversized", f"is larger than {MAX_SIGNATURE_BYTES} bytes")
