@@ -268,11 +268,12 @@ OTHER_KEY = replace(WATCHED, name="elsewhere", rows=(), key=(*WATCHED.key, COUNT
     ],
 )
 def test_a_wrong_block_is_a_problem_at_its_place(body: str, code: str) -> None:
-    """Each mistake has a code of its own and says where it stands."""
+    """Each mistake has a code of its own and says where it stands: an option's at the option."""
     whole = known(declared_tables=(*DECLARED, OTHER_KEY), listings=COMPILED.listings)
     (problem,) = expanded(body, whole).problems
     assert problem.code == code
-    assert problem.place.line
+    (block,) = expanded("::: nonsense", whole).problems
+    assert problem.place.line == block.place.line + body.count("\n")
 
 
 # ── values in the text ───────────────────────────────────────────────────────────────────────

@@ -630,11 +630,16 @@ def test_a_command_can_be_typed_as_it_is_printed() -> None:
     ],
 )
 def test_a_fault_in_a_block_has_its_place(body: str, code: str) -> None:
-    """What cannot be shown is a problem with file and line, and the page shows a mark there."""
+    """What cannot be shown is a problem with file and line, and the page shows a mark there.
+
+    What is wrong with an option stands in the option's line.
+    """
     checked = expanded(f"First.\n\n{body}")
     (problem,) = checked.problems
     assert problem.code == code
+    (block,) = expanded("First.\n\n::: nonsense").problems
     assert problem.place.file in ("glossary/toy/entry.md", KERNEL)
+    assert problem.place.file == KERNEL or problem.place.line == block.place.line + body.count("\n")
     assert problem.message
     assert problem.hint
     assert "mg-fault" in (checked.value or "")

@@ -18,6 +18,7 @@ from measured_glossary.entry import Measured
 from measured_glossary.lab.study import Study
 from measured_glossary.lab.table import Table
 from measured_glossary.problem import Checked, Problem, meant
+from measured_glossary.source import Loc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +53,16 @@ class Plain(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
-def refuse(asked: Asked, code: str, message: str, hint: str = "") -> Checked[Any]:
-    """Give no block, and why."""
-    name = f"::: {asked.block.name}"
-    problem = Problem(place=asked.block.place, code=code, message=f"{name}: {message}", hint=hint)
-    return Checked(value=None, problems=(problem,))
+def refuse(asked: Asked, code: str, message: str, hint: str = "", *, at: Loc = ()) -> Checked[Any]:
+    """Give no block, and why; `at` is the option that is wrong, if it is one."""
+    block = asked.block
+    place = block.options.place(at) if at else block.place
+    said = f"::: {block.name}: {message}"
+    return Checked(value=None, problems=(Problem(place=place, code=code, message=said, hint=hint),))
 
 
-def declared_table(asked: Asked, wanted: str) -> Checked[Table]:
-    """Find the table that a block names, as its experiment declares it."""
+def declared_table(asked: Asked, wanted: str, *, at: Loc = ()) -> Checked[Table]:
+    """Find the table that a block names, as its experiment declares it; `at` is where it does."""
     names = [f"{s.id}.{table.name}" for s in asked.studies for table in s.declared_tables]
     tables = [table for s in asked.studies for table in s.declared_tables]
     found = [t for name, t in zip(names, tables, strict=True) if wanted in (name, t.name)]
@@ -70,7 +72,7 @@ def declared_table(asked: Asked, wanted: str) -> Checked[Table]:
     known = names if found else [table.name for table in tables]
     there = f"the probes are: {', '.join(known) or 'none'}"
     hint = there if found else meant(wanted, known, there)
-    return refuse(asked, "unknown-probe", f"{what} {wanted!r}", hint)
+    return refuse(asked, "unknown-probe", f"{what} {wanted!r}", hint, at=at)
 
 
 def study_of(asked: Asked, table: Table) -> Study:

@@ -209,12 +209,12 @@ def _unmet(asked: Asked, declared: Table, found: Sequence[Reading]) -> tuple[Pro
         odd = [value for value in values if value not in there]
         if name not in keys:
             hint = meant(name, keys, f"the key is: {', '.join(keys) or 'nothing'}")
-            refused.append(refuse(asked, "unknown-column", f"{name!r} is not in the key", hint))
+            message = f"{name!r} is not in the key"
+            refused.append(refuse(asked, "unknown-column", message, hint, at=("where", name)))
         elif rows and odd:
             hint = f"the values are: {', '.join(there)}"
-            refused.append(
-                refuse(asked, "unknown-row", f"no row has {name} = {' or '.join(odd)}", hint)
-            )
+            message = f"no row has {name} = {' or '.join(odd)}"
+            refused.append(refuse(asked, "unknown-row", message, hint, at=("where", name)))
     return tuple(problem for each in refused for problem in each.problems)
 
 
@@ -240,7 +240,8 @@ def _chosen(
     message = f"{table.name} has no such column: {', '.join(unknown) or 'none can be drawn'}"
     there = f"the columns are: {', '.join(known) or 'none'}"
     hint = meant(unknown[0], known, there) if unknown else there
-    return refuse(asked, "unknown-column", message, hint)
+    at = ("columns", wanted.index(unknown[0])) if unknown else ()
+    return refuse(asked, "unknown-column", message, hint, at=at)
 
 
 def _reported_table(asked: Asked) -> Checked[str]:
@@ -469,7 +470,10 @@ def _diagram(asked: Asked) -> Checked[str]:
     first = asked.options.preset or presets[0]
     if unknown := [name for name in (first, *presets) if name not in moments()]:
         hint = meant(unknown[0], moments(), f"the presets are: {', '.join(moments())}")
-        return refuse(asked, "unknown-preset", f"there is no preset {unknown[0]!r}", hint)
+        message, at = f"there is no preset {unknown[0]!r}", ("preset",)
+        return refuse(
+            asked, "unknown-preset", message, hint, at=at if asked.options.preset in unknown else ()
+        )
     pictures = still([first, *(name for name in presets if name != first)])
     values = {"preset": first, "presets": presets, "pictures": pictures, "alt": declared.alt}
     values["top"] = asked.top

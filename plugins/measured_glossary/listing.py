@@ -76,7 +76,8 @@ def sass(asked: Asked) -> Checked[str]:
     if asked.options.mark and not all(tab.marked for tab in tabs):
         bare = ", ".join(tab.architecture for tab in tabs if not tab.marked)
         message = f"{asked.argument} has no {' or '.join(asked.options.mark)} on {bare}"
-        return refuse(asked, "sass-mark", message, "mark an opcode that stands in it")
+        hint = "mark an opcode that stands in it"
+        return refuse(asked, "sass-mark", message, hint, at=("mark",))
     return Checked(value=_figure(asked, chosen.value[0][0], tabs))
 
 
@@ -100,7 +101,8 @@ def _chosen(asked: Asked, listings: Sequence[Listing]) -> Checked[Chosen]:
     if missing := [name for name in wanted if name not in found]:
         message = f"not compiled for {', '.join(missing)}"
         hint = f"this build compiles for: {', '.join(found)}"
-        return refuse(asked, "sass-architecture", message, hint)
+        at = ("architectures", wanted.index(missing[0]))
+        return refuse(asked, "sass-architecture", message, hint, at=at)
     return Checked(value=tuple(found[name] for name in wanted))
 
 

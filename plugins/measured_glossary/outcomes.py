@@ -19,6 +19,7 @@ from measured_glossary.lab.table import VERDICTS, Cell, Column, Table, TableKind
 from measured_glossary.markup import fill
 from measured_glossary.problem import Checked, meant
 from measured_glossary.readings import Reading, readings, unread
+from measured_glossary.source import Loc
 
 TOOL = "tool"  # the column that a sanitizer probe's key has beside its author's
 Row = Mapping[str, Cell]
@@ -39,15 +40,15 @@ class SanitizerOptions(Plain):
     caption: str = ""
 
 
-def _of_kind(asked: Asked, name: str, kind: TableKind) -> Checked[Table]:
-    """Find a declared table that is of a kind."""
-    table = declared_table(asked, name)
+def _of_kind(asked: Asked, name: str, kind: TableKind, *, at: Loc = ()) -> Checked[Table]:
+    """Find a declared table that is of a kind; `at` is the option that names it, if one does."""
+    table = declared_table(asked, name, at=at)
     if table.value is None or table.value.kind == kind:
         return table
     of_kind = [t.name for s in asked.studies for t in s.declared_tables if t.kind == kind]
     message = f"{name!r} is a {table.value.kind} probe, expected a {kind} probe"
     hint = f"those are: {', '.join(of_kind) or 'none'}"
-    return refuse(asked, "probe-kind", message, hint)
+    return refuse(asked, "probe-kind", message, hint, at=at)
 
 
 # ── outcomes ─────────────────────────────────────────────────────────────────────────────────
@@ -108,25 +109,27 @@ def _matrix(asked: Asked) -> Checked[_Matrix]:
 def _columns(asked: Asked, table: Table) -> Checked[tuple[Column, ...]]:
     """Choose the columns behind the outcome: those asked for, or all."""
     known = {column.name: column for column in table.columns if column.kind != "outcome"}
-    wanted = asked.options.columns
-    if unknown := [name for name in wanted or () if name not in known]:
+    wanted = tuple(known) if asked.options.columns is None else asked.options.columns
+    if unknown := [name for name in wanted if name not in known]:
         message = f"{table.name} has no such column: {', '.join(unknown)}"
         hint = meant(unknown[0], known, f"the columns are: {', '.join(known) or 'none'}")
-        return refuse(asked, "unknown-column", message, hint)
-    return Checked(value=tuple(known[name] for name in (known if wanted is None else wanted)))
+        at = ("columns", wanted.index(unknown[0]))
+        return refuse(asked, "unknown-column", message, hint, at=at)
+    return Checked(value=tuple(known[name] for name in wanted))
 
 
 def _beside(asked: Asked, table: Table) -> Checked[Table]:
     """Find the sanitizer probe whose verdict stands beside each case: it has the same key."""
     name = asked.options.beside
-    beside = _of_kind(asked, name, "sanitizer") if name else Checked(value=None)
+    at = ("beside",)
+    beside = _of_kind(asked, name, "sanitizer", at=at) if name else Checked(value=None)
     if beside.value is None:
         return beside
     keys = [[c.name for c in t.key if c.name != TOOL] for t in (table, beside.value)]
     if sorted(keys[0]) == sorted(keys[1]):
         return beside
     message = f"{name!r} has the key {', '.join(keys[1])}; {table.name} has {', '.join(keys[0])}"
-    return refuse(asked, "probe-key", message, "give both probes the same key")
+    return refuse(asked, "probe-key", message, "give both probes the same key", at=at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
