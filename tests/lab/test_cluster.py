@@ -100,12 +100,16 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 
 def test_static_probes_run_on_a_worker_and_are_not_run_again(cluster: Cluster) -> None:
-    """Workers without a GPU are one kind: each experiment once; a second run finds it done."""
-    cluster.add("trial", "pass")
+    """Workers without a GPU are one kind: each experiment once; a second run finds it done.
+
+    What a probe prints there is told here.
+    """
+    cluster.add("trial", "print('seen', len(sass.architectures) > 0)")
     done = cluster.measure("pretended", "trial")
     assert (done.problems, done.records, done.skipped) == ((), (), ())
     assert sum(line.endswith("started") for line in cluster.told) == 2
     assert any(line.endswith("(2 of 2)") for line in cluster.told)
+    assert f"{STATIC}: trial (static) printed: seen True" in cluster.told
     again = cluster.measure("pretended", "trial")
     assert set(again.skipped) == {Job("pretended", STATIC), Job("trial", STATIC)}
     assert not any("started" in line for line in cluster.told)

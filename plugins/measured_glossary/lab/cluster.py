@@ -279,6 +279,8 @@ class _Run:
             (self.lose if ended.is_hung else self.retry)(address, ended.why)
             return
         job, found = self.board.busy[address], ended.value["problems"]
+        for line in ended.value["said"]:
+            self.tell(f"{job.kind}: {line}")
         if any(problem["code"] in AGAIN for problem in found):
             self.retry(address, found[0]["message"].splitlines()[0])
             return

@@ -41,7 +41,7 @@ def work(
     """Measure an experiment on this worker's GPU, or without one read its machine code.
 
     `record` is the record's bytes; `static` are the tables and `claims` the states of what rests on
-    machine code alone.
+    machine code alone; `said` is what probes and claims printed.
     """
     with tempfile.TemporaryDirectory(prefix="glossary-") as folder:
         root = Path(folder)
@@ -53,16 +53,21 @@ def work(
 
 
 def _measured(root: Path, experiment: str, command: Command) -> dict[str, Any]:
-    record = measure(root, experiment, Settings(command=command))
+    said: list[str] = []
+    record = measure(root, experiment, Settings(command=command, tell=said.append))
     return {
+        "said": said,
         "record": None if record.value is None else record_bytes(record.value),
         "problems": to_json(record.problems),
     }
 
 
 def _read(root: Path, experiment: str, command: Command) -> dict[str, Any]:
-    found = study(root, experiment, Settings(measure="recorded", command=command))
+    said: list[str] = []
+    settings = Settings(measure="recorded", command=command, tell=said.append)
+    found = study(root, experiment, settings)
     return {
+        "said": said,
         "static": [to_data(table) for table in found.static],
         "claims": {claim.name: claim.state for claim in found.claims},
         "problems": to_json(found.problems),
