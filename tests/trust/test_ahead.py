@@ -113,6 +113,18 @@ def test_it_is_begun_only_where_it_pays(folder: Path) -> None:
     assert found.process not in multiprocessing.active_children()
 
 
+def test_without_another_process_a_build_goes_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no process can be started, signatures are verified as if there were one core."""
+    monkeypatch.setattr("os.fork", _no_process)
+    assert verified_ahead(folder, [ENTRY] * ahead.MANY, jobs=2) is None
+
+
+def _no_process() -> int:
+    raise BlockingIOError("Resource temporarily unavailable")
+
+
 def _must_not_run(*_: object, **__: object) -> None:
     raise AssertionError("verified once more")
 

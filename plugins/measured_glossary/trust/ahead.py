@@ -38,7 +38,11 @@ class Ahead:
         forked = multiprocessing.get_context("fork")
         arguments = (root, tuple(reversed(entries)), self._file.fileno())
         self.process = forked.Process(target=_verify, args=arguments, daemon=True)
-        self.process.start()
+        try:
+            self.process.start()
+        except OSError:
+            self._file.close()
+            raise
 
     def __contains__(self, mark: object) -> bool:
         if mark not in self._marks:
@@ -62,9 +66,10 @@ def verified_ahead(root: Path, entries: Sequence[str], jobs: int) -> Ahead | Non
     """Begin to verify entries' signatures, where there are many and a core is free for it."""
     if jobs < 2 or len(entries) < MANY:
         return None
-    if "fork" not in multiprocessing.get_all_start_methods():
-        return None
-    return Ahead(root, entries)
+    if "fork" in multiprocessing.get_all_start_methods():
+        with suppress(OSError):  # no process or no file to be had: a build is slower, not wrong
+            return Ahead(root, entries)
+    return None
 
 
 def _verify(root: Path, entries: Sequence[str], file: int) -> None:
