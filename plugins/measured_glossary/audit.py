@@ -223,40 +223,69 @@ def _head_of(page: str, suffix: str) -> _Head:
         for key, value in _FRONT_LINE.findall(page[:end]):
             head.say(key, value)
         page = page[end:]
-    marks = list(_marks(page))
-    if suffix == ".md" and marks:
-        page = _without_code(page)
-        marks = list(_marks(page))
-    for found, given in marks:
-        if given.get("name", "").startswith("glossary-"):
-            head.say(given["name"], given.get("content", ""))
+    for mark in _outside_code(page) if suffix == ".md" else _marks(page):
+        if mark.key:
+            head.say(mark.key, mark.text)
         else:
             head.bylines += 1
-            head.byline_text += _inside(page, found)
+            head.byline_text += mark.text
     return head
 
 
-def _without_code(markdown: str) -> str:
-    """Blank out what is code to every renderer; where they may not agree, all of it is read."""
-    markup = scan(markdown)
-    return markdown if markup.faults else markup.without("fence", "code")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mark:
+    """A tag that says something of the page: a `glossary-…` value, or without a key a byline.
+
+    `end` is where it ends, with what stands in it.
+    """
+
+    key: str
+    text: str
+    end: int
 
 
-def _marks(page: str) -> Iterator[tuple[re.Match[str], dict[str, str]]]:
-    """Give the tags that say something of the page, with their attributes."""
+def _outside_code(page: str) -> list[_Mark]:
+    """Give the marks of Markdown, without what is code to every renderer.
+
+    Where renderers may not agree on what is code, that reading counts which finds more. Marks stand
+    at the top: of most pages what follows the last one's paragraph need not be read.
+    """
+    if not _may_hold_marks(page):
+        return []
+    marks = list(_marks(page))
+    cut = page.find("\n\n", max((mark.end for mark in marks), default=len(page))) + 1
+    if cut and not _may_hold_marks(page[cut:]):
+        markup = scan(page[:cut])
+        found = list(_marks(markup.without("fence", "code")))
+        if not markup.faults and all(mark.end < cut for mark in found):
+            return found
+    markup = scan(page)
+    found = list(_marks(markup.without("fence", "code")))
+    return max(marks, found, key=len) if markup.faults else found
+
+
+def _may_hold_marks(text: str) -> bool:
+    """Say whether any reading of a text may find a mark in it."""
+    return "<meta" in text.lower() or BYLINE_CLASS in html.unescape(text)
+
+
+def _marks(page: str) -> Iterator[_Mark]:
+    """Give what a page's tags say of it."""
     for found in _ELEMENT.finditer(page):
         tag = found[0]
         spelt = html.unescape(tag) if "&" in tag else tag
         if not found["tag"] or not ("glossary-" in spelt or BYLINE_CLASS in spelt):
             continue
         given = _Attributes(tag).given
-        is_meta = _name(found) == "meta" and given.get("name", "").startswith("glossary-")
-        if is_meta or BYLINE_CLASS in given.get("class", "").split():
-            yield found, given
+        if _name(found) == "meta" and given.get("name", "").startswith("glossary-"):
+            yield _Mark(key=given["name"], text=given.get("content", ""), end=found.end())
+        elif BYLINE_CLASS in given.get("class", "").split():
+            text, end = _inside(page, found)
+            yield _Mark(key="", text=text, end=end)
 
 
-def _inside(page: str, opened: re.Match[str]) -> str:
-    """Give the text up to the tag that closes this one."""
+def _inside(page: str, opened: re.Match[str]) -> tuple[str, int]:
+    """Give the text up to the tag that closes this one, and where that ends."""
     text, end, depth = "", opened.end(), 1
     for found in _ELEMENT.finditer(page, end):
         text += page[end : found.start()]
@@ -264,8 +293,8 @@ def _inside(page: str, opened: re.Match[str]) -> str:
         if _name(found) == _name(opened):
             depth += -1 if found["end"] else 1
         if depth == 0:
-            return html.unescape(text)
-    return html.unescape(text + page[end:])
+            return html.unescape(text), end
+    return html.unescape(text + page[end:]), len(page)
 
 
 def _name(found: re.Match[str]) -> str:

@@ -18,10 +18,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from measured_glossary.audit import Expectation, PublicEntry, audit
+from measured_glossary.audit import Expectation, PublicEntry, _marks, _outside_code, audit
+from measured_glossary.scan import scan
 from measured_glossary.trace import hits, literals, look_for, spotted, texts, traces
 from test_growth import steps_of
 
@@ -466,6 +467,7 @@ HARMLESS: dict[str, tuple[str, str]] = {
 REAL: dict[str, tuple[str, str]] = {
     "raw HTML of Markdown": ("setup/x.md", f"Text\n\n{SHOWN}\n\n```\ncode\n```\n"),
     "front matter": ("setup/x.md", '---\nglossary-verdict: "published"\n---\ntext\n'),
+    "raw HTML behind a comment in code": ("setup/x.md", f"Text `<!--`\n\n{SHOWN}\n"),
     "a fence that some renderers do not close": ("setup/x.md", f"```html\ncode\n\n{SHOWN}\n"),
     "a name spelt otherwise": ("x.html", SHOWN.replace("glossary", "gloss&#97;ry")),
     "a tag in capitals": ("x.html", SHOWN.upper().replace("GLOSSARY-VERDICT", "glossary-verdict")),
@@ -503,6 +505,26 @@ glossary-manifest: "{MANIFEST}"
     assert audit(site, expected) == ()
     write(site, "glossary/open-entry/index.md", f"{matter}```\n{byline}```\n")
     assert codes(site, expected) == {"audit-byline"}
+
+
+BITS = [
+    *("\n", "\n\n", "```\n", "~~~\n", "`", "``", "    ", "> ", "- ", "<!--", "-->", "text "),
+    *('<dl class="mg-byline">', "</dl>", "Test Author", '<meta name="glossary-entry" content="a">'),
+    *("<script>", "</script>", "<div>", "</div>", '=== "Tab"\n\n    '),
+]
+
+
+@settings(max_examples=400)
+@given(st.lists(st.sampled_from(BITS), max_size=24).map("".join))
+@example(f"`<!--` {SHOWN}\n\n`{SHOWN}` --> `x`\n")
+@example(f"{SHOWN}\n\n```\ncode</dl>\n```\n")
+@example(f"```\n{SHOWN}\n\n{SHOWN}\n```\n\n{SHOWN}</dl>\n")
+@example(f'<meta name="glossary-entry" content="a">\n\n`<script>` {SHOWN}\n')
+def test_reading_a_part_of_markdown_finds_what_all_of_it_holds(page: str) -> None:
+    """What stands behind the paragraph of the last mark need not be read to know what is code."""
+    whole = scan(page)
+    assume(not whole.faults)
+    assert _outside_code(page) == list(_marks(whole.without("fence", "code")))
 
 
 @pytest.mark.parametrize("name", LIES)
