@@ -184,9 +184,18 @@ def test_what_is_kept_is_what_would_be_made(site: Site, name: str) -> None:
     assert [name for name in sorted({*anew, *kept}) if anew.get(name) != kept.get(name)] == []
 
 
-def test_a_kept_page_is_what_mkdocs_itself_makes(site: Site) -> None:
-    """Read by MkDocs in its own loop, every page comes out the same."""
+CODE = "pymdownx.superfences, pymdownx.highlight"
+COLOURED = f"{CODE}: {{noclasses: true, pygments_style: monokai}}"
+
+
+@pytest.mark.parametrize(("extensions", "shown"), [
+    ("tables", "<pre><code"), (CODE, '<span class="'), (COLOURED, '<span style="color: #'),
+])  # fmt: skip
+def test_a_kept_page_is_what_mkdocs_itself_makes(site: Site, extensions: str, shown: str) -> None:
+    """Read by MkDocs in its own loop, every page comes out the same, code in its colours too."""
+    site.replace("mkdocs.yml", "tables,", f"tables, {extensions},")
     kept = tree(mkdocs(site).folder)
+    assert shown.encode() in kept[LANE_PAGE]
     site.replace("mkdocs.yml", ", per_page: [hook.py]", "")
     built = mkdocs(site)
     assert "each page is made anew, since these may look at others: hook.py" in built.output

@@ -111,6 +111,7 @@ def _environment() -> Environment:
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,  # it would ask for a file's time whenever a template is filled
     )
     made.filters.update(code=code, prose=prose, href=href, count=count, plain=plain)
     made.filters.update(unbroken=unbroken)

@@ -42,6 +42,7 @@ DRAFT = (
 # Plugins of the theme's and MkDocs' own whose page events do nothing to these pages, or are asked
 # for again where it counts: the search has documents of ours.
 KNOWN = frozenset({"search", "material/search", "offline", "material/offline", "measured-glossary"})
+HIGHLIGHT = "pymdownx.highlight"
 PAGE_EVENTS = ("pre_page", "page_read_source", "page_markdown", "page_content", "page_context",
                "post_page")  # fmt: skip
 
@@ -198,6 +199,19 @@ class Press:
         if isinstance(page.file, Kept) and not page.file.output.is_public:
             page.content = DRAFT + (page.content or "")
         return events.on_post_page(template.render(context), page=page, config=config)
+
+
+def print_lean(config: MkDocsConfig, env: jinja2.Environment) -> None:
+    """Leave out what libraries do again and again and what no page shows.
+
+    Jinja asks for a template's time whenever it is filled. Pygments derives what every kind of word
+    looks like for each block of code, from a style: it is given none, since words get classes here,
+    unless the site has their looks written into the page.
+    """
+    env.auto_reload = False
+    options = config.mdx_configs.get(HIGHLIGHT) or {}
+    if HIGHLIGHT in config.markdown_extensions and not options.get("noclasses"):
+        config.mdx_configs[HIGHLIGHT] = {**options, "pygments_style": ()}
 
 
 def keeper(config: MkDocsConfig) -> Callable[[Output], Kept]:

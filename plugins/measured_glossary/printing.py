@@ -26,6 +26,7 @@ from measured_glossary.press import (
     in_the_way,
     keeper,
     made_with,
+    print_lean,
     remember_compiled,
 )
 from measured_glossary.tree import Leaf, update
@@ -62,6 +63,7 @@ class Printing:
             return self
         if memo.file:
             remember_compiled(env, config)
+        print_lean(config, env)
         press = Press(
             config=config,
             files=files,
