@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -47,6 +48,35 @@ def test_all_of_it_and_nothing_else(tmp_path: Path, staged: Path, memo: Memo) ->
     assert contents(site) == {"a/theme.css": b"css", "x/index.html": b"new"}
     assert not (site / "y").exists()
     assert (change.written, change.deleted, change.untouched) == (1, 1, 1)
+
+
+def test_many_files_are_written_by_several_processes(tmp_path: Path, staged: Path) -> None:
+    """Each process reads for itself what is kept, and what it wrote is known the next time."""
+    site, memo = tmp_path / "site", Memo(tmp_path, jobs=2)
+    keys = {f"{number}/index.html": digest(number) for number in range(1000)}
+    memo.store((key, uri) for uri, key in keys.items())
+
+    def load(key: bytes) -> bytes:
+        return f"{memo.get(key)} {os.getpid()}".encode()
+
+    files = [Leaf(uri=uri, key=key, load=partial(load, key)) for uri, key in keys.items()]
+    assert publish(site, staged, files, memo).written == 1001
+    written = [(site / uri).read_text().split() for uri in keys]
+    assert [uri for uri, _ in written] == list(keys)
+    assert str(os.getpid()) not in {writer for _, writer in written}
+    assert publish(site, staged, files, memo).untouched == 1001
+    (site / "7/index.html").write_bytes(b"tampered")
+    assert publish(site, staged, files, memo).written == 1
+    memo.close()
+
+
+def test_what_is_kept_in_memory_alone_is_written_here(tmp_path: Path, staged: Path) -> None:
+    """Another process would find nothing in it."""
+    memo, raw = Memo(jobs=2), b"x"
+    memo.store([(b"key", raw)])
+    files = [Leaf(uri=f"{n}.txt", key=b"key", load=lambda: memo.get(b"key")) for n in range(1000)]
+    publish(tmp_path / "site", staged, files, memo)
+    assert {path.read_bytes() for path in (tmp_path / "site").glob("*.txt")} == {raw}
 
 
 def test_what_did_not_change_is_not_touched(tmp_path: Path, staged: Path, memo: Memo) -> None:

@@ -13,6 +13,7 @@ import gc
 import hashlib
 import io
 import multiprocessing
+import os
 import pickle
 import sqlite3
 import zlib
@@ -78,15 +79,15 @@ class Memo:
         self.jobs, self.day, self.max_bytes = jobs, day, max_bytes
         self.file = folder / FILE if folder else None
         self.misses = 0
-        self._connection: sqlite3.Connection | None = None
+        self._connections: dict[int, sqlite3.Connection] = {}  # by the process that opened it
         self._last: tuple[bytes, Any] = b"", None
 
     @property
     def _db(self) -> sqlite3.Connection:
-        """The file, opened when it is first asked for."""
-        if self._connection is None:
-            self._connection = _opened(self.file)
-        return self._connection
+        """The file, opened when a process first asks for it: none may use that of another."""
+        if (own := os.getpid()) not in self._connections:
+            self._connections[own] = _opened(self.file)
+        return self._connections[own]
 
     def values(self, keys: Sequence[bytes], compute: Callable[[int], T]) -> list[T]:
         """Give the value of each key; `compute` is asked for the index of one that has none.
@@ -155,12 +156,10 @@ class Memo:
 
     def close(self) -> None:
         """Drop what is too much, oldest first, and let go of the file."""
-        if self._connection is None:
-            return
-        with suppress(sqlite3.Error):
-            _shrink(self._connection, self.max_bytes)
-            self._connection.close()
-        self._connection = None
+        if connection := self._connections.pop(os.getpid(), None):
+            with suppress(sqlite3.Error):
+                _shrink(connection, self.max_bytes)
+                connection.close()
 
     # What was written where: `tree` asks, so that an unchanged file is not touched.
 

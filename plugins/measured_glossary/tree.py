@@ -10,13 +10,14 @@ time and number. Else its bytes decide. Each is written under another name first
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from measured_glossary.memo import Memo
+from measured_glossary.memo import Memo, side_by_side
 
+AT_ONCE = 10  # files that a process writes before it is given others
 Seen = Mapping[str, str]  # of each file, by where it stands, its state
 
 
@@ -45,16 +46,37 @@ def publish(site: Path, staged: Path, leaves: Sequence[Leaf], memo: Memo) -> Cha
     gone = there.keys() - set(others) - {leaf.uri for leaf in leaves}
     _delete(site, gone)
     news = [uri for uri in others if update(site / uri, (staged / uri).read_bytes())]
-    fresh: dict[str, tuple[bytes, str]] = {}
-    for leaf in leaves:
-        if written.get(leaf.uri) == (leaf.key, there.get(leaf.uri)):
-            continue
-        if update(site / leaf.uri, leaf.load()):
-            news.append(leaf.uri)
-        fresh[leaf.uri] = leaf.key, _state((site / leaf.uri).stat())
+    changed = [leaf for leaf in leaves if written.get(leaf.uri) != (leaf.key, there.get(leaf.uri))]
+    states = _put(site, changed, there, memo)
+    fresh = {leaf.uri: (leaf.key, state) for leaf, (_, state) in zip(changed, states, strict=True)}
     memo.remember(str(site), written.keys() & gone, fresh)
+    count = len(news) + sum(is_new for is_new, _ in states)
     wanted = len(others) + len(leaves)
-    return Change(written=len(news), deleted=len(gone), untouched=wanted - len(news))
+    return Change(written=count, deleted=len(gone), untouched=wanted - count)
+
+
+def _put(
+    site: Path, leaves: Sequence[Leaf], there: Collection[str], memo: Memo
+) -> list[tuple[bool, str]]:
+    """Write leaves where they stand; of each, say whether it was another, and its state then.
+
+    What a memo has in memory alone, no other process can read.
+    """
+
+    def put(first: int) -> list[tuple[bool, str]]:
+        return [_put_one(site / leaf.uri, leaf, there) for leaf in leaves[first : first + AT_ONCE]]
+
+    parts = range(0, len(leaves), AT_ONCE)
+    jobs = memo.jobs if memo.file else 1
+    return [each for part in side_by_side(put, parts, jobs) for each in part]
+
+
+def _put_one(path: Path, leaf: Leaf, there: Collection[str]) -> tuple[bool, str]:
+    content = leaf.load()
+    is_new = leaf.uri not in there or not _holds(path, content)
+    if is_new:
+        _write(path, content)
+    return is_new, _state(path.stat())
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, str]]:
@@ -93,11 +115,23 @@ def _parents(uri: str) -> Iterator[str]:
 
 def update(path: Path, content: bytes) -> bool:
     """Write a file if it has another content; say whether it was written."""
+    is_new = not _holds(path, content)
+    if is_new:
+        _write(path, content)
+    return is_new
+
+
+def _holds(path: Path, content: bytes) -> bool:
     with suppress(OSError):
-        if not path.is_symlink() and path.read_bytes() == content:
-            return False
-    path.parent.mkdir(parents=True, exist_ok=True)
+        return not path.is_symlink() and path.read_bytes() == content
+    return False
+
+
+def _write(path: Path, content: bytes) -> None:
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_bytes(content)
+    try:
+        part.write_bytes(content)
+    except FileNotFoundError:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
     part.replace(path)
-    return True
