@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 import unicodedata
+import zlib
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
@@ -34,8 +35,8 @@ def draw(*, heading: str, text: str, above: str, below: str) -> bytes:
     _write(image, 545, _cut(_shown(below), 28), 28, is_muted=True)
     image.putpalette(_palette(), "RGB")
     packed = io.BytesIO()
-    # Half the time of the default level, and a twelfth more bytes.
-    image.save(packed, format="PNG", bits=4, compress_level=3)
+    # To look for nothing but repeated dots takes less than half the time, and a sixth more bytes.
+    image.save(packed, format="PNG", bits=4, compress_type=zlib.Z_RLE)
     return packed.getvalue()
 
 
