@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from html.parser import HTMLParser
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from measured_glossary.body import Block, Piece, Text, Value, escape_identifiers, pieces
+from measured_glossary.body import IDENTIFIER, Block, Piece, Text, Value, escape_identifiers, pieces
 from measured_glossary.problem import Place
 from measured_glossary.source import Source, decode
 
@@ -366,6 +367,17 @@ def test_python_markdown_agrees_on_lines_thrown_together(lines: list[str]) -> No
 
 
 # ── identifiers ──────────────────────────────────────────────────────────────────────────────
+
+SPELLED_OUT = re.compile(r"(?<![\w\\])(?:\\?_){2,}(?=[A-Za-z0-9])(?:\w|\\_)*")
+
+
+@pytest.mark.parametrize("length", range(7))
+def test_a_name_is_found_where_the_plain_rule_finds_it(length: int) -> None:
+    """The rule is written so that it is quick; it is the same as the one that says what it is."""
+    quick = re.compile(IDENTIFIER)
+    for signs in itertools.product("\\_a *", repeat=length):
+        text = "".join(signs)
+        assert quick.findall(text) == SPELLED_OUT.findall(text)
 
 
 @pytest.mark.parametrize(

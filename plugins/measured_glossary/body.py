@@ -102,8 +102,9 @@ def _block(source: Source, part: str, place: Place) -> Checked[Block]:
 # ── identifiers ──────────────────────────────────────────────────────────────────────────────
 
 # Two or more underscores, escaped or not, at the start of a name; a web address in plain text, a
-# link's label and an escaped backslash are passed over.
-IDENTIFIER = r"(?<![\w\\])(?:\\?_){2,}(?=[A-Za-z0-9])(?:\w|\\_)*"
+# link's label and an escaped backslash are passed over. It begins with the sign that it begins at,
+# and asks afterwards what stands before it: so `re` does not stop at every other sign of a text.
+IDENTIFIER = r"[\\_](?<![\w\\].)(?:(?<=_)|_)(?:\\?_)+(?=[A-Za-z0-9])(?:\w|\\_)*"
 _NAMES = re.compile(
     rf"(?P<skip>\\\\|https?://\S+|\[\^[^\]\[\n]*\]|(?<=\])\[[^\]\n]*\])|(?P<name>{IDENTIFIER})"
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+import string
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ _ALIKE = str.maketrans({
     }.items()
     for alike in many
 })  # fmt: skip
+_NOT_SHOWN = {code: None for code in range(128) if chr(code) not in f"{string.ascii_lowercase}:"}
 _BYLINE = ("writtenby:", "reviewedby:", "lastcheckedon:", "writtenon:")
 _CLAUSE = re.compile(r"(?:^|(?<=[\n|\"“”\[\].:!?;>]))(?=[^\n])")
 _CLAUSE_SIGNS = 200
@@ -63,8 +65,9 @@ def byline_in(text: str) -> int | None:
 def _skeleton(text: str) -> str:
     """Give the letters and colons a reader sees, whatever script or markup they stand in."""
     plain = html.unescape(text) if "&" in text else text
-    if not plain.isascii():
-        plain = unicodedata.normalize("NFKD", plain.replace("\\", "")).casefold().translate(_ALIKE)
+    if plain.isascii():
+        return plain.lower().translate(_NOT_SHOWN)
+    plain = unicodedata.normalize("NFKD", plain.replace("\\", "")).casefold().translate(_ALIKE)
     return re.sub(r"[^a-z:]+", "", plain.casefold())
 
 

@@ -164,11 +164,12 @@ _ELSEWHERE = re.compile(
     r"(?m:^(?:\x20{0,3}</?[A-Za-z][\w-]*(?=[\s>/])[^\n]*\n?(?:[^\n]*\S[^\n]*\n?)*"
     r"|[ \t]*(?:!!!|\?\?\?\+?|===[!+]*)[^\n]*"  # the title of an admonition or a tab
     r"|[ \t]*\*?\[[^\]\n]*\]:[^\n]*))"  # a definition of a link, a note or an abbreviation
-    r"|<[A-Za-z/][^<>]*>"  # a tag
+    r"|(?=[<!\[{&]|http)(?:"  # of the signs that begin the others
+    r"<[A-Za-z/][^<>]*>"  # a tag
     r"|!?\[(?!\[)[^\[\]]*\](?=[(\[\x00])|\[\^[^\]\n]*\]"  # a link's label, a note's mark
     r"|(?<=\])\[[^\]\n]*\]"  # the name of a link's definition
     r"|\{:?[^{}\n]*\}"  # attributes
-    r"|https?://\S+|&[#\w]+;"
+    r"|https?://\S+|&[#\w]+;)"
 )
 _FORCED = re.compile(
     r"\[\[(?P<not>!?)(?P<name>[^\[\]|\x00]+)(?:\|(?P<shown>[^\[\]\x00]+))?\]\](?![(\[])"

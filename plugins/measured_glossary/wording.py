@@ -60,8 +60,9 @@ _TIMES_N = rf"(?<![\w)\]*_`])(?<![\w)\]*_`]\s)×\s*{_NUMBER}|(?<=\s)×{_NUMBER}"
 _MULTIPLE = re.compile(rf"(?<![A-Za-z0-9.,])(?:{'|'.join(_RATIOS)})|{_TIMES_N}", re.IGNORECASE)
 # A word of each form above, in small letters: a sentence without one is passed over quickly.
 _MAY_BE_LOUD = re.compile(
-    r"always|never|invariably|without\s+exc|no\s+time|case|circumst|gpu|card|device|times|twice|thrice|half|\d\s*x|×|%|per"
-    r"|fold|factor|magnitude|halv|doubl|tripl|speed|slow"
+    r"always|never|invariably|without\s+exc|no\s+(?:time|case)|circumst|times|half|\d\s*x|×|%"
+    r"|all\s+(?:case|gpu|card|device)|every\s+(?:case|gpu|card|device)|any\s+(?:gpu|card|device)"
+    r"|twice\s+[a-z]|thrice\s+[a-z]|per\s*cent|fold|factor|magnitude|halv|doubl|tripl|speed|slow"
 )
 _SMALL = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 # What only denies it, or says that it can be, does not say it.
@@ -82,7 +83,7 @@ _NAMED = re.compile(
 _SELECTED = re.compile(rf"[=,\[(]\s*[\"']?({_NUMBER})[\"']?\s*(?=[\],)])")
 
 _CAPTION = re.compile(r"^[ \t]+(?:caption|title):[ \t]*(\S.*)$", re.M)
-_SINGLE = re.compile(r"(?<![\w)\]])['‘](?=\w)[^'‘’]*(?:['’]\w[^'‘’]*)*['’](?!\w)")
+_SINGLE = re.compile(r"['‘](?<![\w)\]].)(?=\w)[^'‘’]*(?:['’]\w[^'‘’]*)*['’](?!\w)")
 _NOTE = re.compile(r"(?<!\\)\[\^[^\]\n]+\](?!:)|\]\[[^\]\n]+\]")
 _NOTES = re.compile(rf"(?:[^\S\n]*(?:{_NOTE.pattern}))+")
 _BRACKETED = re.compile(r"\(([^()]*)\)")
