@@ -277,7 +277,7 @@ class _Asked(Files):
 
     def get_file_from_path(self, path: str) -> File | None:
         """Give a file, and note where it stands."""
-        file = super().get_file_from_path(path)
+        file = self._src_uris.get(path) or super().get_file_from_path(path)  # mostly as written
         self.found[path] = _stands(file)
         return file
 
