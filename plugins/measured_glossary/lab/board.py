@@ -35,6 +35,11 @@ class Board:
     done: set[Job] = field(default_factory=set)
     given_up: dict[Job, str] = field(default_factory=dict)
 
+    @property
+    def so_far(self) -> str:
+        """How many of the jobs are done, as `1 of 2`."""
+        return f"{len(self.done)} of {len(self.jobs)}"
+
     def met(self, address: str, kind: str) -> tuple[Job, ...]:
         """Take a worker in; give the jobs that its kind brings, if it is the first of it."""
         self.workers[address] = kind

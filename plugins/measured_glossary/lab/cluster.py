@@ -289,8 +289,7 @@ class _Run:
         self.records += [taken.value] if taken.value else []
         self.board.finished(address)
         said = f"{len(found)} problems" if found else "done"
-        count = f"{len(self.board.done)} of {len(self.board.jobs)}"
-        self.tell(f"{job.experiment} on {job.kind}: {said} ({count})")
+        self.tell(f"{job.experiment} on {job.kind}: {said} ({self.board.so_far})")
 
     def retry(self, address: str, why: str) -> None:
         """Put a job back."""

@@ -135,9 +135,9 @@ def signing_key(
     The key need not be live: that is for the caller to judge. `good` holds the marks of signatures
     that were verified already.
     """
-    for key in person.keys if good else ():
-        if mark(armored, key.public.blob, name, raw) in good:
-            return key
+    for one in person.keys if good else ():
+        if mark(armored, one.public.blob, name, raw) in good:
+            return one
     signature = parse_signature(armored)
     if isinstance(signature, Fault):
         return signature
