@@ -10,8 +10,8 @@ import datetime
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -56,8 +56,8 @@ def atom(public: Public) -> str:
         '<feed xmlns="http://www.w3.org/2005/Atom">',
         f"<title>{escape(public.title)}</title>",
         f"<id>{escape(public.address.page(INDEX))}</id>",
-        f"<link rel={quoteattr('self')} href={quoteattr(public.address.file(FEED))}/>",
-        f"<link href={quoteattr(public.address.page(INDEX))}/>",
+        f'<link rel="self" href="{escape(public.address.file(FEED))}"/>',
+        f'<link href="{escape(public.address.page(INDEX))}"/>',
         f"<updated>{_moment(latest)}</updated>",
         *(line for one in news for line in _item(one, public)),
         "</feed>",
@@ -80,11 +80,11 @@ def _item(news: _News, public: Public) -> Iterator[str]:
     yield "<entry>"
     yield f"<title>{escape(news.title)}</title>"
     yield f"<id>{escape(url + identity)}</id>"
-    yield f"<link href={quoteattr(url)}/>"
+    yield f'<link href="{escape(url)}"/>'
     yield f"<updated>{_moment(news.on)}</updated>"
     for author in entry.authors:
         yield f"<author><name>{escape(author.name)}</name></author>"
-    yield f"<category term={quoteattr(entry.area)}/>"
+    yield f'<category term="{escape(entry.area)}"/>'
     yield f"<summary>{escape(f'{entry.term}: {entry.answer}')}</summary>"
     yield "</entry>"
 
