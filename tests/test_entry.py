@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,15 @@ def prose(text: str) -> list[str]:
     return [
         f"{int(line) - begin}:{rest}" for line, _, rest in (item.partition(":") for item in found)
     ]
+
+
+def test_an_entry_comes_out_of_a_memo_as_it_was() -> None:
+    """Every part is the same then; which fields were given is held once for all parts."""
+    entry = read()
+    again = pickle.loads(pickle.dumps(entry))  # noqa: S301 - made in the line itself
+    assert again == entry
+    parts = (again.front, *again.front.sources, again.front.byline)
+    assert len({id(part.model_fields_set) for part in parts}) == 1
 
 
 # ── front matter ─────────────────────────────────────────────────────────────────────────────

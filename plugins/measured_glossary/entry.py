@@ -127,8 +127,15 @@ Url = Annotated[str, Field(max_length=500), AfterValidator(_url)]
 Day = Annotated[datetime.date, BeforeValidator(_date)]
 
 
+_NOT_ASKED: frozenset[str] = frozenset()  # one for all: there are thousands of parts
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    def __setstate__(self, state: dict[Any, Any]) -> None:
+        """Come out of the memo without a set of the fields that were given: nobody asks for it."""
+        super().__setstate__({**state, "__pydantic_fields_set__": _NOT_ASKED})
 
 
 class PlainTerm(_Part):
