@@ -245,6 +245,15 @@ def test_a_link_to_an_anchor_that_is_gone_is_said(site: Site) -> None:
     assert tree(site.root / "site") == before, "a strict build that warns leaves the last site"
 
 
+@pytest.mark.parametrize(("anchor", "is_said"), [("nowhere", True), ("why", False)])
+def test_a_link_to_an_anchor_of_its_own_page(site: Site, anchor: str, is_said: bool) -> None:
+    """One that leads nowhere is said; what is on the page need not be looked for again."""
+    text = f"## Why\n\nAs [said](#{anchor}) here.\n\nEvery block"
+    site.replace("glossary/lane/entry.md", "Every block", text).publish("lane")
+    site.replace("mkdocs.yml", "strict: true", "strict: true\nvalidation: {anchors: warn}")
+    assert (f"'#{anchor}', but there is no such anchor" in mkdocs(site).output) is is_said
+
+
 def test_a_build_that_fails_leaves_the_last_site(site: Site) -> None:
     """Whatever raises on the way, no file of the site is lost."""
     before = tree(site.root / "site")

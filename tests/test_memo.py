@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import sqlite3
@@ -12,10 +13,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import pytest
 
-from measured_glossary.memo import FILE, Memo, digest, side_by_side
+from measured_glossary.memo import FILE, Memo, digest, packed, side_by_side
 from measured_glossary.problem import Checked, Place
 
 KEYS = [digest(number) for number in range(60)]
@@ -62,6 +64,36 @@ def test_processes_end_after_a_span(
     assert all(len(each) <= 2 for each in workers)
 
 
+class Knot:
+    """Something that holds itself, and much else."""
+
+    def __init__(self) -> None:
+        self.itself = self
+        self.much: list[list[Knot]] = [[] for _ in range(2_000)]
+
+
+@pytest.fixture
+def seldom() -> Iterator[None]:
+    """Let Python hardly ever look for values that hold each other."""
+    before = gc.get_threshold()
+    gc.set_threshold(1_000_000)
+    yield
+    gc.set_threshold(*before)
+
+
+@pytest.mark.usefixtures("seldom")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_what_a_process_has_no_more_use_for_goes_soon() -> None:
+    """However seldom the build itself looks for it, no process holds that of many items."""
+    knots = WeakSet[Knot]()
+
+    def tie(_: int) -> int:
+        knots.add(Knot())
+        return len(knots)
+
+    assert max(side_by_side(tie, range(60), 2)) <= 20
+
+
 def test_without_a_folder_nothing_is_left(tmp_path: Path) -> None:
     """A memo in memory finds its own values, and writes none."""
     memo = Memo()
@@ -75,6 +107,15 @@ def test_values_of_ours_come_back(tmp_path: Path) -> None:
     value = Checked(value=Place("a.md", 1, 2))
     Memo(tmp_path).store([(b"key", value)])
     assert dict(Memo(tmp_path).load([b"key"])) == {b"key": value}
+
+
+def test_a_value_may_come_packed(tmp_path: Path) -> None:
+    """What another process packed comes back as what it is, and so does what `keep` had packed."""
+    memo = Memo(tmp_path, jobs=2)
+    memo.store([(b"one", packed("1"))])
+    memo.keep(KEYS, lambda index: b"%d" % index)
+    assert memo.get(b"one") == "1"
+    assert dict(memo.load(KEYS)) == {key: b"%d" % index for index, key in enumerate(KEYS)}
 
 
 class Spy:
@@ -92,8 +133,8 @@ class Spy:
 def test_a_bad_value_is_computed_again(tmp_path: Path, how: str) -> None:
     """A value that somebody put there runs nothing, and one that is damaged is none."""
     spy = tmp_path / "spy"
-    packed = zlib.compress(pickle.dumps(Spy(spy)))
-    raw = {"runs code": packed, "is cut off": packed[:9], "is not packed": b"?"}[how]
+    bad = zlib.compress(pickle.dumps(Spy(spy)))
+    raw = {"runs code": bad, "is cut off": bad[:9], "is not packed": b"?"}[how]
     squares(Memo(tmp_path))
     with sqlite3.connect(tmp_path / FILE) as file:
         file.execute("update kept set value = ?", [raw])

@@ -19,6 +19,7 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice, pairwise
 from pathlib import Path
@@ -32,6 +33,8 @@ FEW = 24  # fewer than this are computed here: starting processes takes longer
 CHUNK = 8
 SPAN = 1_000  # items, or about, after which processes end: what one looked at is no more shared
 JOINED = 50  # values that are kept once more as one: an edit makes one such group anew
+LOOSE = 10_000  # values, of a dozen pages, after which a process looks for those it may drop
+_HELD = 50  # values that are written at once: some are large
 _ROWS = 500  # keys of one question; SQLite takes at most 999
 _MARKS = ",".join("?" * _ROWS)
 _VALUES = f"select key, day, value from kept where key in ({_MARKS})"  # noqa: S608 - question marks
@@ -105,7 +108,8 @@ class Memo:
         """See to it that each key has a value, without holding them all: `load` gives them."""
         known = self.known(keys)
         missing = [index for index, key in enumerate(keys) if key not in known]
-        self.store((keys[index], value) for index, value in self.computed(missing, compute))
+        made = self.computed(missing, lambda index: packed(compute(index)))
+        self.store((keys[index], value) for index, value in made)
 
     def load(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, Any]]:
         """Give the values there are."""
@@ -149,8 +153,8 @@ class Memo:
     def store(self, items: Iterable[tuple[bytes, object]]) -> None:
         """Keep values, without holding them all at once; an older one of the same key goes."""
         self._last = b"", None
-        rows = ((key, self.day, _packed(value)) for key, value in items)
-        while part := list(islice(rows, _ROWS)):
+        rows = ((key, self.day, packed(value).raw) for key, value in items)
+        while part := list(islice(rows, _HELD)):
             with self._writing():
                 self._db.executemany("insert or replace into kept values (?, ?, ?)", part)
 
@@ -200,9 +204,8 @@ class Memo:
 
     def _used(self, keys: Sequence[bytes]) -> None:
         with self._writing():
-            self._db.executemany(
-                "update kept set day = ? where key = ?", [(self.day, key) for key in keys]
-            )
+            rows = [(self.day, key) for key in keys]
+            self._db.executemany("update kept set day = ? where key = ?", rows)
 
     def _all(self, question: str, values: Sequence[object]) -> list[Any]:
         with suppress(sqlite3.Error):
@@ -266,8 +269,16 @@ def _parts(keys: Iterable[bytes]) -> Iterator[list[bytes]]:
 # ── values as bytes ──────────────────────────────────────────────────────────────────────────
 
 
-def _packed(value: object) -> bytes:
-    return zlib.compress(pickle.dumps(value, 5), 1)
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A value as it is kept: where another process made it, all of it need not come over."""
+
+    raw: bytes
+
+
+def packed(value: object) -> Packed:
+    """Give a value as it is kept; one that is packed stays as it is."""
+    return value if isinstance(value, Packed) else Packed(zlib.compress(pickle.dumps(value, 5), 1))
 
 
 def _unpacked(raw: bytes) -> Any:
@@ -327,6 +338,7 @@ _work: list[Callable[[int], Any]] = []  # of a worker process, which has one tas
 
 def _begin(compute: Callable[[int], Any]) -> None:
     gc.freeze()  # what was there before is shared as long as nobody writes to it, and this would
+    gc.set_threshold(LOOSE, 20, 100)
     gc.enable()
     _work.append(compute)
 

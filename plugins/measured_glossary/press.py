@@ -21,6 +21,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import jinja2
 from mkdocs.commands.build import get_context
@@ -31,7 +32,7 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
 from measured_glossary.markup import ENVIRONMENT
-from measured_glossary.memo import Memo, digest, package
+from measured_glossary.memo import Memo, Packed, digest, package, packed
 from measured_glossary.website import Output
 
 MKDOCS = logging.getLogger("mkdocs")
@@ -150,8 +151,14 @@ class Press:
         fresh: dict[bytes, Notes],
     ) -> Iterator[tuple[bytes, object]]:
         """Give what is to be kept of the missing pages, and note each in `fresh`."""
-        for index, (content, notes) in self.memo.computed(missing, lambda i: self._one(pages[i])):
-            fresh[keys[index]] = notes
+
+        def print_one(index: int) -> tuple[Packed, Notes]:
+            content, notes = self._one(pages[index])
+            return packed(content), notes
+
+        shared = _sharing()
+        for index, (content, notes) in self.memo.computed(missing, print_one):
+            fresh[keys[index]] = notes = shared(notes)
             yield keys[index], content
             yield _note(keys[index]), notes
 
@@ -262,10 +269,27 @@ def _stands(file: File | None) -> str:
     return f"{file.inclusion.name} {file.url}" if file else ""
 
 
+def _sharing() -> Callable[[Notes], Notes]:
+    """Give what lets notes hold each anchor and each asked file once: thousands name the same."""
+    known: dict[object, Any] = {}
+
+    def shared(notes: Notes) -> Notes:
+        anchors, asked = (
+            tuple(known.setdefault(each, each) for each in several)
+            for several in (notes.anchors, notes.asked)
+        )
+        return replace(notes, anchors=anchors, asked=asked)
+
+    return shared
+
+
 def _links(page: Page) -> Iterator[tuple[str, str, str]]:
+    """Give what has to be looked for later: not what is found on the page itself."""
+    own = page.present_anchor_ids or ()
     for file, links in (page.links_to_anchors or {}).items():
         for anchor, link in links.items():
-            yield file.src_uri, anchor, link
+            if file is not page.file or anchor not in own:
+                yield file.src_uri, anchor, link
 
 
 class _Asked(Files):
