@@ -263,7 +263,7 @@ def judged_again(glossary: Glossary, entry_id: str, today: date) -> Judged:
     return _judge(
         glossary.registry,
         draft,
-        page.expand(entry, evidence),
+        _encoded(page.expand(entry, evidence)),
         studies=studies,
         terms=partial(_terms, [*others, draft]),
         ids=frozenset(each.id for each in glossary.entries),
@@ -291,7 +291,7 @@ def _evidence(project: Project, used: tuple[Study, ...], top: str) -> page.Evide
     )
 
 
-def _bodies(started: Started, studies: Mapping[str, Study]) -> list[Checked[str]]:
+def _bodies(started: Started, studies: Mapping[str, Study]) -> list[Checked[bytes]]:
     """Expand the body of each entry; of one that could not be read there is none."""
     digests = {name: digest(pickle.dumps(study)) for name, study in studies.items()}
 
@@ -301,13 +301,20 @@ def _bodies(started: Started, studies: Mapping[str, Study]) -> list[Checked[str]
         evidence = [digests[name] for name in names if name in digests]
         return digest(package(), "body", draft.id, sha256, started.project.repository, evidence)
 
-    def expand(index: int) -> Checked[str]:
+    def expand(index: int) -> Checked[bytes]:
         entry = started.drafts[index].entry
         if entry is None:
             return Checked(value=None)
-        return page.expand(entry, _evidence(started.project, _used(entry, studies), top="../../"))
+        evidence = _evidence(started.project, _used(entry, studies), top="../../")
+        return _encoded(page.expand(entry, evidence))
 
     return started.memo.values([key(draft) for draft in started.drafts], expand)
+
+
+def _encoded(body: Checked[str]) -> Checked[bytes]:
+    """Give a body as it is kept: of all entries there are many, and a text is twice as large."""
+    raw = None if body.value is None else body.value.encode("utf-8", "surrogatepass")
+    return Checked(value=raw, problems=body.problems)
 
 
 def _used(entry: Entry, studies: Mapping[str, Study]) -> tuple[Study, ...]:
@@ -317,7 +324,7 @@ def _used(entry: Entry, studies: Mapping[str, Study]) -> tuple[Study, ...]:
 def _judge(
     registry: Registry,
     draft: Draft,
-    body: Checked[str],
+    body: Checked[bytes],
     *,
     studies: Mapping[str, Study],
     terms: Callable[[], Vocabulary],
@@ -334,8 +341,7 @@ def _judge(
     faults = (*draft.problems, *told, *names, *gate.days_to_come(entry, today))
     signed = signoff.judge(signing_evidence(draft, used), registry, today, good)
     verdict = gate.decide(entry, faults, used, signed)
-    expanded = (body.value or "").encode("utf-8", "surrogatepass")
-    return Judged(draft=draft, verdict=verdict, signoff=signed, expanded=expanded)
+    return Judged(draft=draft, verdict=verdict, signoff=signed, expanded=body.value or b"")
 
 
 def refuse_wrong_evidence(glossary: Glossary) -> None:

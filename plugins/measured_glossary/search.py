@@ -43,11 +43,10 @@ def documents(glossary: Glossary, *, drafts: bool, has_folders: bool) -> list[Do
     apart are left out: that name finds the entries themselves.
     """
     address = Address(base="", has_folders=has_folders)
-    entries = (each.entry for each in catalogue.shown(glossary, drafts=drafts) if each.entry)
-    bodies = {each.id: each.body for each in glossary.entries}
+    shown = catalogue.shown(glossary, drafts=drafts)
     return [
         _titled(address, INDEX, glossary.project.title),
-        *(_entry(address, entry, bodies[entry.id]) for entry in entries),
+        *(_entry(address, each.entry, each.body) for each in shown if each.entry),
         *(_titled(address, uri, title) for uri, title in _experiments(glossary, drafts=drafts)),
     ]
 

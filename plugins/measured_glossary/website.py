@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 
 from measured_glossary import catalogue, cite, metadata, page, path_pages, proof, published
@@ -60,20 +61,21 @@ class Output:
     """A file of the site: `uri` from its top, and of a page the `title`.
 
     Only what `is_public` leaves the house. `key` names all that goes into the content and, for a
-    page, into its head; `make` gives the content. What `is_costly` to make is worth keeping.
+    page, into its head; `make` gives the content, or is it. What `is_costly` to make is worth
+    keeping.
     """
 
     uri: str
     key: bytes
-    make: Callable[[], str | bytes]
+    make: Callable[[], str | bytes] | str | bytes
     is_public: bool
     title: str = ""
     is_costly: bool = False
 
     @property
     def content(self) -> str | bytes:
-        """The content, made anew."""
-        return self.make()
+        """The content, made anew where it is not at hand."""
+        return self.make if isinstance(self.make, str | bytes) else self.make()
 
     @property
     def is_page(self) -> bool:
@@ -83,12 +85,8 @@ class Output:
 
 def _whole(uri: str, content: str | bytes, *, is_public: bool, title: str = "") -> Output:
     """Give a file whose content is at hand."""
-    make = partial(_itself, content)
-    return Output(uri=uri, key=content_digest(content), make=make, is_public=is_public, title=title)
-
-
-def _itself(content: str | bytes) -> str | bytes:
-    return content
+    key = content_digest(content)
+    return Output(uri=uri, key=key, make=content, is_public=is_public, title=title)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,23 +195,22 @@ class _Shelf:
 
 def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | None) -> _Shelf:
     known = catalogue.terms(glossary, drafts=drafts)
-    pages = [
-        *(_as_shown(glossary, written) for _, written in hand_written(docs)),
-        *(
-            Written(uri=entry_uri(e.id), title=e.entry.front.term, markdown=e.body, own=e.id)
-            for e in catalogue.shown(glossary, drafts=drafts)
-            if e.entry
-        ),
-    ]
+    pages = [_as_shown(glossary, written) for _, written in hand_written(docs)]
+    shown = catalogue.shown(glossary, drafts=drafts)
     stops = path_pages.stops(glossary, docs, drafts=drafts)
     others = {named: _others(glossary, drafts=named) for named in (False, True)}
-    found = _named(glossary, pages, known)
+    texts = [
+        *(each.markdown.encode("utf-8", "surrogatepass") for each in pages),
+        *(each.expanded for each in shown),
+    ]
+    found = _named(glossary, texts, known)
+    met_in = mentions(zip(chain(pages, map(_written, shown)), found, strict=True))
     return _Shelf(
         glossary=glossary,
         drafts=drafts,
         known=known,
-        named={written.own: names for written, names in zip(pages, found, strict=True)},
-        met_in=path_pages.met_in(mentions(zip(pages, found, strict=True)), glossary, stops),
+        named={each.id: names for each, names in zip(shown, found[len(pages) :], strict=True)},
+        met_in=path_pages.met_in(met_in, glossary, stops),
         stops=stops,
         public=catalogue.public(glossary, address) if address else None,
         turns=page.turns(others[drafts]),
@@ -222,13 +219,24 @@ def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | N
     )
 
 
-def _named(glossary: Glossary, pages: Sequence[Written], known: Vocabulary) -> list[Named]:
+def _written(judged: Judged) -> Written:
+    """Give an entry's page as it is written."""
+    uri, own = entry_uri(judged.id), judged.id
+    title = judged.entry.front.term if judged.entry else own
+    return Written(uri=uri, title=title, markdown=judged.body, own=own)
+
+
+def _named(glossary: Glossary, texts: Sequence[bytes], known: Vocabulary) -> list[Named]:
     """Find what each page names; a page that names other terms now is read again."""
     names = digest(sorted((key, ids_of(terms)) for key, terms in known.linked.items()))
     ids = digest(sorted((term.id, bool(term.uri)) for term in known.by_id.values()))
     made = digest(package(), "named", names, ids)
-    keys = [digest(made, content_digest(page.markdown)) for page in pages]
-    return glossary.memo.values(keys, lambda index: named(pages[index].markdown, known))
+    keys = [digest(made, content_digest(text)) for text in texts]
+
+    def find(index: int) -> Named:
+        return named(texts[index].decode("utf-8", "surrogatepass"), known)
+
+    return glossary.memo.values(keys, find)
 
 
 def _as_shown(glossary: Glossary, written: Written) -> Written:
@@ -265,20 +273,13 @@ def foreign_files(uris: Iterable[str]) -> list[Problem]:
 
 
 def _entry(shelf: _Shelf, judged: Judged) -> Iterator[Output]:
-    is_public = judged.verdict.state in ("published", "retracted")
-    names = shelf.named[judged.id].mentions if judged.id in shelf.named else ()
-    around = _Around(
-        names=names,
-        others=_related(judged, shelf.others[not is_public]),
-        met_in=[(m.title, f"../../{m.uri}", m.sentence) for m in shelf.met_in.get(judged.id, ())],
-        turn=shelf.turns.get(judged.id, (None, None)),
-    )
+    is_public, around = _is_public(judged), _around(shelf, judged)
     body = content_digest(judged.expanded)
-    said = (shelf.around, shelf.facts[judged.id], body, targets(names, shelf.known))
+    said = (shelf.around, shelf.facts[judged.id], body, targets(around.names, shelf.known))
     yield Output(
         uri=entry_uri(judged.id),
         key=digest("page", *said, *around.said()),
-        make=partial(_rendered, shelf, judged, around),
+        make=partial(_rendered, shelf, judged),
         is_public=is_public,
         title=judged.entry.front.term if judged.entry else judged.id,
     )
@@ -303,7 +304,21 @@ class _Around:
         return list(self.others), others, self.met_in, turn
 
 
-def _rendered(shelf: _Shelf, judged: Judged, around: _Around) -> str:
+def _around(shelf: _Shelf, judged: Judged) -> _Around:
+    return _Around(
+        names=shelf.named[judged.id].mentions if judged.id in shelf.named else (),
+        others=_related(judged, shelf.others[not _is_public(judged)]),
+        met_in=[(m.title, f"../../{m.uri}", m.sentence) for m in shelf.met_in.get(judged.id, ())],
+        turn=shelf.turns.get(judged.id, (None, None)),
+    )
+
+
+def _is_public(judged: Judged) -> bool:
+    return judged.verdict.state in ("published", "retracted")
+
+
+def _rendered(shelf: _Shelf, judged: Judged) -> str:
+    around = _around(shelf, judged)  # anew: of all entries it is much, and takes no time
     uri, own = entry_uri(judged.id), judged.id
     body = linked(judged.body, around.names, shelf.known, page=uri, own=own)
     context = page.PageContext(
