@@ -13,6 +13,7 @@ import pytest
 from measured_glossary.address import Address
 from measured_glossary.cli import main
 from measured_glossary.markup import ENVIRONMENT
+from measured_glossary.press import Kept, Press
 from measured_glossary.website import website
 from mkdocs_world import mkdocs
 from site_world import ENTRY, Site, new_site
@@ -243,6 +244,24 @@ def test_a_link_to_an_anchor_that_is_gone_is_said(site: Site) -> None:
     assert built.status == 1
     assert "'glossary/warp/index.md' does not contain an anchor '#nowhere'" in built.output
     assert tree(site.root / "site") == before, "a strict build that warns leaves the last site"
+
+
+def test_the_page_of_all_entries_is_printed_last(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes much memory: no process that prints others is there any more."""
+    printed: list[str] = []
+    one = Press._one
+
+    def noted(press: Press, file: Kept) -> Any:
+        printed.append(file.src_uri)
+        return one(press, file)
+
+    monkeypatch.setattr(Press, "_one", noted)
+    forget(site)
+    mkdocs(site)
+    assert {"glossary/warp/index.md", "experiments/copy/index.md"} < set(printed)
+    assert printed[-1] == "glossary/index.md"
 
 
 @pytest.mark.parametrize(("anchor", "is_said"), [("nowhere", True), ("why", False)])

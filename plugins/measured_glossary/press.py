@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -150,14 +151,19 @@ class Press:
         missing: Sequence[int],
         fresh: dict[bytes, Notes],
     ) -> Iterator[tuple[bytes, object]]:
-        """Give what is to be kept of the missing pages, and note each in `fresh`."""
+        """Give what is to be kept of the missing pages, and note each in `fresh`.
+
+        A large page takes as much memory as all else here: it is printed when the others are.
+        """
 
         def print_one(index: int) -> tuple[Packed, Notes]:
             content, notes = self._one(pages[index])
             return packed(content), notes
 
         shared = _sharing()
-        for index, (content, notes) in self.memo.computed(missing, print_one):
+        parts = [[i for i in missing if pages[i].output.is_large is last] for last in (False, True)]
+        made = chain.from_iterable(self.memo.computed(part, print_one) for part in parts)
+        for index, (content, notes) in made:
             fresh[keys[index]] = notes = shared(notes)
             yield keys[index], content
             yield _note(keys[index]), notes

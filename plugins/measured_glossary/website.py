@@ -62,7 +62,7 @@ class Output:
 
     Only what `is_public` leaves the house. `key` names all that goes into the content and, for a
     page, into its head; `make` gives the content, or is it. What `is_costly` to make is worth
-    keeping.
+    keeping. A page that `is_large` lists all entries.
     """
 
     uri: str
@@ -71,6 +71,7 @@ class Output:
     is_public: bool
     title: str = ""
     is_costly: bool = False
+    is_large: bool = False
 
     @property
     def content(self) -> str | bytes:
@@ -399,6 +400,7 @@ def _index(shelf: _Shelf) -> Output:
         ),
         is_public=True,
         title=glossary.project.title,
+        is_large=True,
     )
 
 
