@@ -69,6 +69,7 @@ def stay() -> None:
             import cupy
 
             cupy.cuda.Device().synchronize()
+        gc.freeze()  # what is loaded stays: only what a request leaves behind is looked through
         for line in named:
             file = Path(line.removesuffix("\n"))
             os.chdir(file.parent)
