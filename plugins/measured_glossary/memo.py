@@ -16,6 +16,7 @@ import multiprocessing
 import os
 import pickle
 import sqlite3
+import threading
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -337,10 +338,18 @@ _work: list[Callable[[int], Any]] = []  # of a worker process, which has one tas
 
 
 def _begin(compute: Callable[[int], Any]) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     gc.freeze()  # what was there before is shared as long as nobody writes to it, and this would
     gc.set_threshold(LOOSE, 20, 100)
     gc.enable()
     _work.append(compute)
+
+
+def _end_with_parent() -> None:
+    """Wait for the end of whoever began this process: killed, it tells nobody to stop."""
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def _go_on(item: int) -> Any:
