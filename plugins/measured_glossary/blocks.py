@@ -470,10 +470,9 @@ def _diagram(asked: Asked) -> Checked[str]:
     first = asked.options.preset or presets[0]
     if unknown := [name for name in (first, *presets) if name not in moments()]:
         hint = meant(unknown[0], moments(), f"the presets are: {', '.join(moments())}")
-        message, at = f"there is no preset {unknown[0]!r}", ("preset",)
-        return refuse(
-            asked, "unknown-preset", message, hint, at=at if asked.options.preset in unknown else ()
-        )
+        message = f"there is no preset {unknown[0]!r}"
+        at = ("preset",) if asked.options.preset in unknown else ()
+        return refuse(asked, "unknown-preset", message, hint, at=at)
     pictures = still([first, *(name for name in presets if name != first)])
     values = {"preset": first, "presets": presets, "pictures": pictures, "alt": declared.alt}
     values["top"] = asked.top

@@ -10,7 +10,7 @@ time and number. Else its bytes decide. Each is written under another name first
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,6 @@ from pathlib import Path
 from measured_glossary.memo import Memo, side_by_side
 
 AT_ONCE = 10  # files that a process writes before it is given others
-Seen = Mapping[str, str]  # of each file, by where it stands, its state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
