@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from measured_glossary.memo import Memo, digest
-from measured_glossary.tree import Leaf, publish
+from measured_glossary.tree import Change, Leaves, standing
+from measured_glossary.tree import publish as publish_as_found
 
 
-def leaves(files: Mapping[str, bytes]) -> list[Leaf]:
+def leaves(files: Mapping[str, bytes]) -> Leaves:
     """Give files by key."""
-    return [Leaf(uri=uri, key=digest(raw), load=partial(bytes, raw)) for uri, raw in files.items()]
+    return Leaves(keys={uri: digest(raw) for uri, raw in files.items()}, load=files.__getitem__)
+
+
+def publish(site: Path, staged: Path, leaves: Leaves, memo: Memo) -> Change:
+    """Look at a site's folder, then bring it up to date."""
+    return publish_as_found(site, staged, leaves, memo, standing(site, memo))
 
 
 @pytest.fixture
@@ -56,10 +61,10 @@ def test_many_files_are_written_by_several_processes(tmp_path: Path, staged: Pat
     keys = {f"{number}/index.html": digest(number) for number in range(1000)}
     memo.store((key, uri) for uri, key in keys.items())
 
-    def load(key: bytes) -> bytes:
-        return f"{memo.get(key)} {os.getpid()}".encode()
+    def load(uri: str) -> bytes:
+        return f"{memo.get(keys[uri])} {os.getpid()}".encode()
 
-    files = [Leaf(uri=uri, key=key, load=partial(load, key)) for uri, key in keys.items()]
+    files = Leaves(keys=keys, load=load)
     assert publish(site, staged, files, memo).written == 1001
     written = [(site / uri).read_text().split() for uri in keys]
     assert [uri for uri, _ in written] == list(keys)
@@ -74,7 +79,8 @@ def test_what_is_kept_in_memory_alone_is_written_here(tmp_path: Path, staged: Pa
     """Another process would find nothing in it."""
     memo, raw = Memo(jobs=2), b"x"
     memo.store([(b"key", raw)])
-    files = [Leaf(uri=f"{n}.txt", key=b"key", load=lambda: memo.get(b"key")) for n in range(1000)]
+    keys = {f"{number}.txt": b"key" for number in range(1000)}
+    files = Leaves(keys=keys, load=lambda uri: memo.get(keys[uri]))
     publish(tmp_path / "site", staged, files, memo)
     assert {path.read_bytes() for path in (tmp_path / "site").glob("*.txt")} == {raw}
 
@@ -85,12 +91,12 @@ def test_what_did_not_change_is_not_touched(tmp_path: Path, staged: Path, memo: 
     publish(site, staged, leaves(files), memo)
     before = {path: path.stat() for path in site.rglob("*")}
 
-    def never() -> bytes:
-        raise AssertionError("asked for")
+    def never(uri: str) -> bytes:
+        raise AssertionError(f"{uri} was asked for")
 
-    same = [Leaf(uri=leaf.uri, key=leaf.key, load=never) for leaf in leaves(files)]
+    same = Leaves(keys=leaves(files).keys, load=never)
     assert publish(site, staged, same, memo).written == 0
-    other_key = [Leaf(uri="x/index.html", key=b"other", load=lambda: b"x")]
+    other_key = Leaves(keys={"x/index.html": b"other"}, load=files.__getitem__)
     assert publish(site, staged, other_key, memo).written == 0
     assert {path: path.stat() for path in site.rglob("*")} == before
 

@@ -36,7 +36,7 @@ class Written:
 
     uri: str
     title: str
-    markdown: str
+    markdown: str = ""
     own: str = ""
 
 

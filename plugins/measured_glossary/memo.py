@@ -12,6 +12,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import io
+import marshal
 import multiprocessing
 import os
 import pickle
@@ -35,6 +36,7 @@ CHUNK = 8
 SPAN = 1_000  # items, or about, after which processes end: what one looked at is no more shared
 JOINED = 50  # values that are kept once more as one: an edit makes one such group anew
 LOOSE = 10_000  # values, of a dozen pages, after which a process looks for those it may drop
+_EACH_ANEW = 2  # the form of `marshal` in which the same value gives the same bytes
 _HELD = 50  # values that are written at once: some are large
 _ROWS = 500  # keys of one question; SQLite takes at most 999
 _MARKS = ",".join("?" * _ROWS)
@@ -55,10 +57,23 @@ def digest(*parts: object) -> bytes:
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()
 
 
+def plain_digest(*parts: Any) -> bytes:
+    """Give the SHA-256 of plain values, as texts, bytes, numbers, and lists and tuples of them.
+
+    Three times faster than `digest` where there are many. Any other value raises `ValueError`.
+    """
+    return hashlib.sha256(marshal.dumps(parts, _EACH_ANEW)).digest()
+
+
 def content_digest(content: str | bytes) -> bytes:
     """Give the SHA-256 of one text or file: faster than `digest` where it is long."""
     raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     return hashlib.sha256(raw).digest()
+
+
+def files_digest(files: Mapping[str, bytes]) -> bytes:
+    """Give the SHA-256 of files together, by name, in their order."""
+    return plain_digest(*files.items())
 
 
 @cache
@@ -280,6 +295,11 @@ class Packed:
 def packed(value: object) -> Packed:
     """Give a value as it is kept; one that is packed stays as it is."""
     return value if isinstance(value, Packed) else Packed(zlib.compress(pickle.dumps(value, 5), 1))
+
+
+def unpacked(value: Packed) -> Any:
+    """Give what was packed."""
+    return _unpacked(value.raw)
 
 
 def _unpacked(raw: bytes) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cache, partial
 from hashlib import sha256
@@ -18,13 +18,14 @@ from typing import TypeVar
 
 from measured_glossary import attachment, gate, leftover, page
 from measured_glossary.document import Document, read_documents
-from measured_glossary.entry import Entry, Measured, parse
+from measured_glossary.entry import Entry, FrontMatter, Measured, parse
+from measured_glossary.expansion import Expansion, expansion, expansions
 from measured_glossary.expression import evaluate, names_of
 from measured_glossary.gate import Verdict
 from measured_glossary.lab.process import Progress
 from measured_glossary.lab.study import Measure, Studies, Study, start_studies
 from measured_glossary.lab.study import Settings as LabSettings
-from measured_glossary.memo import Memo, digest, package
+from measured_glossary.memo import Memo, digest, package, plain_digest
 from measured_glossary.path import StudyPath, read_paths
 from measured_glossary.problem import Checked, Place, Problem, Refused, meant
 from measured_glossary.project import Project, read_project
@@ -99,17 +100,17 @@ class Started:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """An entry with its verdict; `expanded` is its Markdown in UTF-8, half as large as a text."""
+    """An entry with its verdict."""
 
     draft: Draft
     verdict: Verdict
     signoff: Signoff | None = None
-    expanded: bytes = b""
+    expansion: Expansion = field(default_factory=Expansion)
 
     @property
     def body(self) -> str:
         """Its expanded Markdown."""
-        return self.expanded.decode("utf-8", "surrogatepass")
+        return self.expansion.text()
 
     @property
     def id(self) -> str:
@@ -263,7 +264,7 @@ def judged_again(glossary: Glossary, entry_id: str, today: date) -> Judged:
     return _judge(
         glossary.registry,
         draft,
-        _encoded(page.expand(entry, evidence)),
+        expansion(page.expand(entry, evidence)),
         studies=studies,
         terms=partial(_terms, [*others, draft]),
         ids=frozenset(each.id for each in glossary.entries),
@@ -291,30 +292,25 @@ def _evidence(project: Project, used: tuple[Study, ...], top: str) -> page.Evide
     )
 
 
-def _bodies(started: Started, studies: Mapping[str, Study]) -> list[Checked[bytes]]:
+def _bodies(started: Started, studies: Mapping[str, Study]) -> list[Expansion]:
     """Expand the body of each entry; of one that could not be read there is none."""
     digests = {name: digest(pickle.dumps(study)) for name, study in studies.items()}
+    around = package(), started.project.repository
 
     def key(draft: Draft) -> bytes:
         names = draft.entry.front.experiments if draft.entry else ()
         sha256 = draft.entry.sha256 if draft.entry else ""
         evidence = [digests[name] for name in names if name in digests]
-        return digest(package(), "body", draft.id, sha256, started.project.repository, evidence)
+        return plain_digest("body", around, draft.id, sha256, evidence)
 
-    def expand(index: int) -> Checked[bytes]:
+    def expand(index: int) -> Checked[str]:
         entry = started.drafts[index].entry
         if entry is None:
             return Checked(value=None)
         evidence = _evidence(started.project, _used(entry, studies), top="../../")
-        return _encoded(page.expand(entry, evidence))
+        return page.expand(entry, evidence)
 
-    return started.memo.values([key(draft) for draft in started.drafts], expand)
-
-
-def _encoded(body: Checked[str]) -> Checked[bytes]:
-    """Give a body as it is kept: of all entries there are many, and a text is twice as large."""
-    raw = None if body.value is None else body.value.encode("utf-8", "surrogatepass")
-    return Checked(value=raw, problems=body.problems)
+    return expansions([key(draft) for draft in started.drafts], expand, started.memo)
 
 
 def _used(entry: Entry, studies: Mapping[str, Study]) -> tuple[Study, ...]:
@@ -324,7 +320,7 @@ def _used(entry: Entry, studies: Mapping[str, Study]) -> tuple[Study, ...]:
 def _judge(
     registry: Registry,
     draft: Draft,
-    body: Checked[bytes],
+    body: Expansion,
     *,
     studies: Mapping[str, Study],
     terms: Callable[[], Vocabulary],
@@ -336,12 +332,12 @@ def _judge(
         return Judged(draft=draft, verdict=gate.unreadable(draft.problems))
     entry, used = draft.entry, _used(draft.entry, studies)
     # What a body asks of an experiment that cannot be read is not wrong yet.
-    told = () if any(map(gate.is_broken, used)) else body.problems
+    told = () if any(map(gate.is_broken, used)) else body.known.problems
     names = (*_unknown_entries(entry, ids), *_term_faults(entry, terms))
     faults = (*draft.problems, *told, *names, *gate.days_to_come(entry, today))
     signed = signoff.judge(signing_evidence(draft, used), registry, today, good)
     verdict = gate.decide(entry, faults, used, signed)
-    return Judged(draft=draft, verdict=verdict, signoff=signed, expanded=body.value or b"")
+    return Judged(draft=draft, verdict=verdict, signoff=signed, expansion=body)
 
 
 def refuse_wrong_evidence(glossary: Glossary) -> None:
@@ -372,6 +368,10 @@ def experiment_ids(root: Path) -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in root.glob("code/*/experiment.py")))
 
 
+# Of a file: its front matter, the keys of its names, what is wrong with it.
+_Parsed = tuple[FrontMatter | None, tuple[str, ...], tuple[Problem, ...]]
+
+
 def _read_entries(root: Path, memo: Memo, entries: Sequence[str]) -> tuple[Draft, ...]:
     """Read entries' folders; parse what was not parsed before."""
     folders = {entry_id: read_folder(root, entry_id) for entry_id in entries}
@@ -391,28 +391,32 @@ def _file(entry_id: str) -> str:
     return f"{ENTRIES}/{entry_id}/entry.md"
 
 
-def _parsed(entry_id: str, raw: bytes) -> Draft:
+def _parsed(entry_id: str, raw: bytes) -> _Parsed:
     """Parse an entry; what is kept of it does not hold the text a second time."""
     source = decode(_file(entry_id), raw)
     found = parse(entry_id, source.value) if source.value else Checked(value=None)
     problems = (*source.problems, *found.problems)
-    if found.value is None:
-        return Draft(id=entry_id, problems=problems)
-    entry = replace(found.value, raw=b"")
-    names = (entry.front.term, *entry.front.aliases)
-    term = Term(id=entry_id, names=names, keys=keys_of(names))
-    return Draft(id=entry_id, entry=entry, problems=problems, term=term)
+    front = found.value.front if found.value else None
+    return front, keys_of((front.term, *front.aliases)) if front else (), problems
 
 
-def _draft(entry_id: str, folder: Checked[EntryFolder], parsed: Draft | None) -> Draft:
+def _draft(entry_id: str, folder: Checked[EntryFolder], parsed: _Parsed | None) -> Draft:
     if folder.value is None:
         return Draft(id=entry_id, problems=folder.problems)
+    file = _file(entry_id)
     if parsed is None:
-        return Draft(id=entry_id, problems=(_no_entry_file(_file(entry_id)),))
-    problems = (*parsed.problems, *attachment.problems(folder.value.files))
-    raw, entry = folder.value.files[_file(entry_id)], parsed.entry
-    entry = replace(entry, raw=raw) if entry else None
-    return replace(parsed, entry=entry, folder=folder.value, problems=problems)
+        return Draft(id=entry_id, problems=(_no_entry_file(file),))
+    front, keys, found = parsed
+    problems = (*found, *attachment.problems(folder.value.files))
+    if front is None:
+        return Draft(id=entry_id, folder=folder.value, problems=problems)
+    return Draft(
+        id=entry_id,
+        entry=Entry(id=entry_id, file=file, raw=folder.value.files[file], front=front),
+        folder=folder.value,
+        problems=problems,
+        term=Term(id=entry_id, names=(front.term, *front.aliases), keys=keys),
+    )
 
 
 def _no_entry_file(file: str) -> Problem:

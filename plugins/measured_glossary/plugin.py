@@ -38,7 +38,7 @@ from measured_glossary.printing import Printing, printing
 from measured_glossary.problem import Problem, Refused, to_text
 from measured_glossary.progress import Tenths
 from measured_glossary.stage import Stage, enter
-from measured_glossary.tree import publish
+from measured_glossary.tree import publish, standing
 from measured_glossary.trust.folder import ENTRIES
 
 log = get_plugin_logger("measured-glossary")
@@ -138,7 +138,8 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
     @event_priority(-100)
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
         """Print the pages of the glossary, now that everything is known that goes into them."""
-        self.printing = self.printing.printed(env, config, files, self._built().memo, self.preview)
+        memo, looking = self._built().memo, self.printing.looking(self.stage, self._built().memo)
+        self.printing = looking.printed(env, config, files, memo, self.preview)
         return env
 
     def on_template_context(
@@ -191,11 +192,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
 
     def on_build_error(self, *, error: Exception | None = None) -> None:
         """Let go of what a build holds; after an error the last good site is as it was."""
-        gc.enable()
-        if self.stage:
-            self.stage.leave()
-        if self.glossary:
-            self.glossary.memo.close()
+        let_go(self.printing, self.stage, self.glossary)
         self.stage = None
 
     def on_serve(
@@ -290,9 +287,20 @@ def shown_of(page: Page, config: MkDocsConfig, page_html: str) -> website.Shown:
     )
 
 
+def let_go(printing: Printing, stage: Stage | None, glossary: pipeline.Glossary | None) -> None:
+    """Let go of what a build holds besides its values."""
+    gc.enable()
+    printing.let_go()
+    if stage:
+        stage.leave()
+    if glossary:
+        glossary.memo.close()
+
+
 def bring_up_to_date(stage: Stage, printing: Printing, memo: Memo) -> None:
     """Bring the site's folder to what was built."""
-    change = publish(stage.site, stage.folder, tuple(printing.leaves()), memo)
+    found = printing.found.value() if printing.found else standing(stage.site, memo)
+    change = publish(stage.site, stage.folder, printing.leaves(), memo, found)
     log.info("%d files written, %d deleted, %d as they were", *astuple(change))
 
 

@@ -76,14 +76,15 @@ class Notes:
     """What is known of a printed page besides its content.
 
     `title` is its title, `anchors` where links may lead to on it; `links` are the anchors that it
-    leads to: on which file, which anchor, the link as written. `asked` is each file it looked for
-    and where that stood, `said` what MkDocs had to say: by which logger, how loud, which words.
-    `sha256` is of all this.
+    leads to: on which file, which anchor, the link as written. `kept` is each file of ours that it
+    looked for, `asked` each other and where that stood, `said` what MkDocs had to say: by which
+    logger, how loud, which words. `sha256` is of all this.
     """
 
     title: str
     anchors: tuple[str, ...]
     links: tuple[tuple[str, str, str], ...]
+    kept: tuple[str, ...]
     asked: tuple[tuple[str, str], ...]
     said: tuple[tuple[str, int, str], ...]
     sha256: bytes = b""
@@ -110,20 +111,24 @@ class Press:
         is_public = page.output.is_public
         return digest("printed", self.made_with, page.src_uri, is_public, page.output.key)
 
-    def print(self, pages: Sequence[Kept]) -> list[Notes]:
-        """Print what is not in the memo, or asked for files that stand elsewhere now."""
+    def print(self, pages: Sequence[Kept]) -> list[tuple[bytes, Notes]]:
+        """Print what is not in the memo, or asked for files that stand elsewhere now.
+
+        Give the key of each page, and what is known of it.
+        """
         keys = [self.key(page) for page in pages]
         known, found = self.memo.known(keys), self._noted(keys)
+        holds = self._holds()
         missing = [
             index
             for index, key in enumerate(keys)
-            if key not in known or key not in found or not self._holds(found[key])
+            if key not in known or key not in found or not holds(found[key])
         ]
         fresh: dict[bytes, Notes] = {}
         self.memo.store(self._stored(pages, keys, missing, fresh))
         notes = {_note(key): fresh[key] if key in fresh else found[key] for key in keys}
         self.memo.join(notes, notes, [_note(key) for key in fresh])
-        return [fresh[key] if key in fresh else found[key] for key in keys]
+        return [(key, fresh[key] if key in fresh else found[key]) for key in keys]
 
     def content(self, page: Kept) -> tuple[str, bytes]:
         """Give a page's Markdown and its HTML."""
@@ -140,9 +145,16 @@ class Press:
         by_note = {_note(key): key for key in keys}
         return {by_note[note]: value for note, value in self.memo.load(by_note)}
 
-    def _holds(self, notes: Notes) -> bool:
-        """Say whether every file that a page looked for still stands where it stood."""
-        return all(_stands(self.files.src_uris.get(uri)) == where for uri, where in notes.asked)
+    def _holds(self) -> Callable[[Notes], bool]:
+        """Give what says whether every file that a page looked for still stands where it stood."""
+        files = self.files.src_uris
+        kept = {uri for uri, file in files.items() if isinstance(file, Kept)}
+
+        def holds(notes: Notes) -> bool:
+            others = all(_stands(files.get(uri)) == where for uri, where in notes.asked)
+            return others and kept.issuperset(notes.kept)
+
+        return holds
 
     def _stored(
         self,
@@ -180,7 +192,8 @@ class Press:
             title=str(page.title),
             anchors=tuple(sorted(page.present_anchor_ids or ())),
             links=tuple(_links(page)),
-            asked=tuple(sorted(asked.found.items())),
+            kept=tuple(sorted(asked.kept)),
+            asked=tuple(sorted(asked.others.items())),
             said=tuple(said),
         )
         text, file.page, file._content = file.content_string, listed, None  # a page is large
@@ -280,11 +293,11 @@ def _sharing() -> Callable[[Notes], Notes]:
     known: dict[object, Any] = {}
 
     def shared(notes: Notes) -> Notes:
-        anchors, asked = (
+        anchors, kept, asked = (
             tuple(known.setdefault(each, each) for each in several)
-            for several in (notes.anchors, notes.asked)
+            for several in (notes.anchors, notes.kept, notes.asked)
         )
-        return replace(notes, anchors=anchors, asked=asked)
+        return replace(notes, anchors=anchors, kept=kept, asked=asked)
 
     return shared
 
@@ -299,16 +312,23 @@ def _links(page: Page) -> Iterator[tuple[str, str, str]]:
 
 
 class _Asked(Files):
-    """The site's files, with a note of each that was asked for."""
+    """The site's files, with a note of each that was asked for.
+
+    Where a file of ours stands follows from what it is called.
+    """
 
     def __init__(self, files: Files) -> None:
         self._src_uris = files._src_uris
-        self.found: dict[str, str] = {}
+        self.kept: set[str] = set()
+        self.others: dict[str, str] = {}
 
     def get_file_from_path(self, path: str) -> File | None:
         """Give a file, and note where it stands."""
         file = self._src_uris.get(path) or super().get_file_from_path(path)  # mostly as written
-        self.found[path] = _stands(file)
+        if isinstance(file, Kept):
+            self.kept.add(file.src_uri)
+        else:
+            self.others[path] = _stands(file)
         return file
 
 

@@ -7,7 +7,7 @@ leaves of the site's folder. Must not know entries or verdicts.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 
 from measured_glossary import search
+from measured_glossary.aside import Aside
 from measured_glossary.memo import Memo
 from measured_glossary.press import (
     Kept,
@@ -29,7 +30,8 @@ from measured_glossary.press import (
     print_lean,
     remember_compiled,
 )
-from measured_glossary.tree import Leaf, update
+from measured_glossary.stage import Stage
+from measured_glossary.tree import Leaves, Standing, standing, update
 from measured_glossary.website import Output, has_twin
 
 
@@ -40,7 +42,8 @@ class Printing:
     `pages` are printed here, `others` are copied; what MkDocs reads itself is only in `files`.
     `why_not` names what forbids to keep pages: then MkDocs reads every one of them itself.
     `drafts` are those of `files` that MkDocs makes and no public site has.
-    `digests` are of the notes on each printed page.
+    `keys` are of each printed page, of what it is made of and which files it asked for; `found` is
+    the site's folder as it was before.
     """
 
     files: tuple[File, ...] = ()
@@ -50,7 +53,23 @@ class Printing:
     drafts: tuple[File, ...] = ()
     nav: Navigation | None = None
     press: Press | None = None
-    digests: tuple[bytes, ...] = ()
+    keys: tuple[bytes, ...] = ()
+    found: Aside[Standing] | None = None
+
+    def looking(self, stage: Stage | None, memo: Memo) -> Printing:
+        """Begin to look at the site's folder, while pages are printed.
+
+        Another process does not see what a memo has in memory alone.
+        """
+        if stage is None:
+            return self
+        jobs = memo.jobs if memo.file else 1
+        return replace(self, found=Aside(partial(standing, stage.site, memo), jobs=jobs))
+
+    def let_go(self) -> None:
+        """Look no more."""
+        if self.found:
+            self.found.close()
 
     def printed(
         self, env: Environment, config: MkDocsConfig, files: Files, memo: Memo, *extra: object
@@ -75,10 +94,11 @@ class Printing:
         )
         costly = [file.output for file in self.others if file.output.is_costly]
         memo.keep([output.key for output in costly], lambda index: costly[index].content)
-        notes = press.print(self.pages)
-        bind(press, self.pages, notes)
+        printed = press.print(self.pages)
+        bind(press, self.pages, [noted for _, noted in printed])
         self._mark_drafts()
-        return replace(self, press=press, digests=tuple(noted.sha256 for noted in notes))
+        # A page is also another one where a file that it asked for stands elsewhere now.
+        return replace(self, press=press, keys=tuple(key + noted.sha256 for key, noted in printed))
 
     def _mark_drafts(self) -> None:
         """Let MkDocs put its badge on the drafts that it makes, now that all links are read.
@@ -124,19 +144,17 @@ class Printing:
                 level = config.validation.links.anchors
                 file.page.validate_anchor_links(files=self.press.files, log_level=level)
 
-    def leaves(self) -> Iterator[Leaf]:
+    def leaves(self) -> Leaves:
         """Give every file that MkDocs did not write."""
         if self.press is None:
-            return
-        for page, noted in zip(self.pages, self.digests, strict=True):
-            # A page is also printed anew where a file it asked for stands elsewhere now.
-            key, parts = self.press.key(page) + noted, partial(self.press.content, page)
-            yield Leaf(uri=page.dest_uri, key=key, load=partial(_html, parts))
-            if has_twin(page.output):
-                yield Leaf(uri=page.src_uri, key=key, load=partial(_markdown, parts))
+            return Leaves(keys={}, load=_none)
+        keys, files = dict[str, bytes](), dict[str, Kept]()
+        for page, key in zip(self.pages, self.keys, strict=True):
+            for uri in (page.dest_uri, page.src_uri)[: 1 + has_twin(page.output)]:
+                keys[uri], files[uri] = key, page
         for file in self.others:
-            load = partial(_content, self.press.memo, file.output)
-            yield Leaf(uri=file.dest_uri, key=file.output.key, load=load)
+            keys[file.dest_uri], files[file.dest_uri] = file.output.key, file
+        return Leaves(keys=keys, load=partial(_content, self.press, files))
 
 
 def printing(
@@ -170,18 +188,16 @@ def _generated(config: MkDocsConfig, output: Output) -> File:
     return File.generated(config, output.uri, content=output.content, inclusion=level)
 
 
-Parts = Callable[[], tuple[str, bytes]]
-
-
-def _markdown(parts: Parts) -> bytes:
-    return parts()[0].encode("utf-8")
-
-
-def _html(parts: Parts) -> bytes:
-    return parts()[1]
-
-
-def _content(memo: Memo, output: Output) -> bytes:
-    found = memo.get(output.key) if output.is_costly else None
-    content: str | bytes = output.content if found is None else found
+def _content(press: Press, files: Mapping[str, Kept], uri: str) -> bytes:
+    """Give what a file holds: a page's HTML, its Markdown beside it, or any other content."""
+    file = files[uri]
+    if file.output.is_page:
+        text, page = press.content(file)
+        return page if uri == file.dest_uri else text.encode("utf-8")
+    found = press.memo.get(file.output.key) if file.output.is_costly else None
+    content: str | bytes = file.output.content if found is None else found
     return content.encode("utf-8") if isinstance(content, str) else content
+
+
+def _none(uri: str) -> bytes:
+    raise LookupError(uri)

@@ -6,13 +6,14 @@ Comes in: an entry's verified sign-off. Goes out: files that `sha256sum -c` and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from measured_glossary.trust.folder import SIGNATURES
 from measured_glossary.trust.signed import Signed
 from measured_glossary.trust.signoff import Signoff
-from measured_glossary.trust.statement import file_name, namespace
+from measured_glossary.trust.statement import Subject, file_name, namespace
 
 MANIFEST_FILE = "manifest.sha256"
 SIGNERS_FILE = "allowed_signers"
@@ -39,19 +40,30 @@ def lines(signoff: Signoff) -> tuple[Line, ...]:
     return tuple(_line(signed) for signed in _signed(signoff))
 
 
-def files(signoff: Signoff, signatures: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    """Give the files beside a published page, by name: manifest, keys, statements, signatures."""
+def files(
+    signoff: Signoff, signatures: Mapping[str, bytes]
+) -> Iterator[tuple[str, Callable[[], bytes] | bytes]]:
+    """Give the files beside a published page: manifest, keys, statements, signatures.
+
+    Each by its name, with its content or what writes it.
+    """
     signed = _signed(signoff)
     if not signed:
         return
-    subjects = signed[0].statement.subjects
-    listed = "".join(f"{subject.sha256}  {subject.name}\n" for subject in subjects)
-    yield MANIFEST_FILE, listed.encode("ascii")
-    yield SIGNERS_FILE, "".join(sorted({_signer(one) for one in signed})).encode("ascii")
+    yield MANIFEST_FILE, partial(_manifest, signed[0].statement.subjects)
+    yield SIGNERS_FILE, partial(_signers, signed)
     for one in signed:
         name = file_name(one.statement.said, one.person.id)
         yield f"{SIGNATURES}/{name}", signatures[name]
         yield f"{SIGNATURES}/{name}.sig", signatures[f"{name}.sig"]
+
+
+def _manifest(subjects: Sequence[Subject]) -> bytes:
+    return "".join(f"{one.sha256}  {one.name}\n" for one in subjects).encode("ascii")
+
+
+def _signers(signed: Sequence[Signed]) -> bytes:
+    return "".join(sorted({_signer(one) for one in signed})).encode("ascii")
 
 
 def _signed(signoff: Signoff) -> tuple[Signed, ...]:

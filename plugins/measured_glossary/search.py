@@ -16,6 +16,7 @@ from typing import Any
 from measured_glossary import catalogue
 from measured_glossary.address import Address
 from measured_glossary.entry import Entry
+from measured_glossary.expansion import Known
 from measured_glossary.metadata import ENTRY, INDEX
 from measured_glossary.pipeline import Glossary
 from measured_glossary.trust.folder import ENTRIES
@@ -27,6 +28,7 @@ FILE = "search/search_index.json"
 WORKER = f"{ASSETS}/search.js"
 EXCLUDED = {"exclude": True}  # what a page says of itself to the search plugin
 _COVERED = tuple(f"{folder}/" for folder in (ENTRIES, EXPERIMENTS, TERMS))
+_CODE = re.compile(r"`+([^`]+)`+")
 # In the worker an entry's answer counts for more than the title of a page written by hand.
 BOOST = 10
 
@@ -46,7 +48,7 @@ def documents(glossary: Glossary, *, drafts: bool, has_folders: bool) -> list[Do
     shown = catalogue.shown(glossary, drafts=drafts)
     return [
         _titled(address, INDEX, glossary.project.title),
-        *(_entry(address, each.entry, each.body) for each in shown if each.entry),
+        *(_entry(address, each.entry, each.expansion.known) for each in shown if each.entry),
         *(_titled(address, uri, title) for uri, title in _experiments(glossary, drafts=drafts)),
     ]
 
@@ -56,7 +58,7 @@ def _titled(address: Address, uri: str, title: str) -> Doc:
     return {"location": _location(address, uri), "title": _escaped(title), "text": ""}
 
 
-def _entry(address: Address, entry: Entry, body: str) -> Doc:
+def _entry(address: Address, entry: Entry, body: Known) -> Doc:
     front = entry.front
     made: Doc = {
         "boost": BOOST,
@@ -67,8 +69,8 @@ def _entry(address: Address, entry: Entry, body: str) -> Doc:
     }
     if front.aliases:  # the theme shows tags below a result, and they count in its own search too
         made["tags"] = [_escaped(alias) for alias in front.aliases]
-    if sections := list(_headings(body)):
-        made["sections"] = sections
+    if body.headings:  # a heading's anchor follows from its text, and the worker knows the rule
+        made["sections"] = list(body.headings)
     return made
 
 
@@ -86,34 +88,6 @@ def _location(address: Address, uri: str) -> str:
 
 def _escaped(text: str) -> str:
     return html.escape(text, quote=False)
-
-
-# ── headings ─────────────────────────────────────────────────────────────────────────────────
-
-_CODE = re.compile(r"`+([^`]+)`+")
-# A fence is passed over whole, so that no line of code is taken for a heading.
-_HEADING = re.compile(
-    r"\n {0,3}(?:(`{3,}|~{3,})[^\n]*\n.*?\n {0,3}\1[`~]*[ \t]*(?=\n|\Z)"
-    r"|#{2,6}[ \t]+(?P<text>[^\n]+))",
-    re.DOTALL,
-)
-_MAY_BE_MARKUP = re.compile(r"[^\w\s,.:;?!()'-]")
-_CLOSING = re.compile(r"[ \t]+#+[ \t]*$")
-_MARKUP = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])|[`*]|\\(?=[!-/:-@\[-`{-~])")
-
-
-def _headings(body: str) -> Iterator[str]:
-    """Give the text of each heading; its anchor follows from it, and the worker knows the rule."""
-    for found in _HEADING.finditer(f"\n{body}"):
-        if found["text"]:
-            yield _heading(found["text"].rstrip())
-
-
-def _heading(text: str) -> str:
-    if not _MAY_BE_MARKUP.search(text):
-        return text
-    bare = _MARKUP.sub(r"\1", _CLOSING.sub("", text))
-    return _escaped(html.unescape(bare).strip())
 
 
 # ── the index ────────────────────────────────────────────────────────────────────────────────

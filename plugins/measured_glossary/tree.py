@@ -10,7 +10,7 @@ time and number. Else its bytes decide. Each is written under another name first
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +21,19 @@ AT_ONCE = 10  # files that a process writes before it is given others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaf:
-    """A file of the site: where it stands, what its content depends on, and what gives it."""
+class Leaves:
+    """Files of the site: the key of what each holds, by where it stands, and what gives that."""
 
-    uri: str
-    key: bytes
-    load: Callable[[], bytes]
+    keys: Mapping[str, bytes]
+    load: Callable[[str], bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A site's folder as it was found: its files, and the keys of those that are as written."""
+
+    files: Set[str]
+    as_written: Mapping[str, bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,24 +45,34 @@ class Change:
     untouched: int
 
 
-def publish(site: Path, staged: Path, leaves: Sequence[Leaf], memo: Memo) -> Change:
+def standing(site: Path, memo: Memo) -> Standing:
+    """Look at a site's folder: of what a build wrote there, what is still as it was written."""
+    there = dict(_walk(site))
+    written = memo.written(str(site)).items()
+    kept = {uri: key for uri, (key, state) in written if there.get(uri) == state}
+    return Standing(files=set(there), as_written=kept)
+
+
+def publish(site: Path, staged: Path, leaves: Leaves, memo: Memo, found: Standing) -> Change:
     """Bring `site` up to date: what stands in `staged`, and the leaves; nothing else."""
-    there, written = dict(_walk(site)), dict(memo.written(str(site)))
     others = [uri for uri, _ in _walk(staged)]
-    gone = there.keys() - set(others) - {leaf.uri for leaf in leaves}
+    gone = found.files - leaves.keys.keys() - set(others)
     _delete(site, gone)
     news = [uri for uri in others if update(site / uri, (staged / uri).read_bytes())]
-    changed = [leaf for leaf in leaves if written.get(leaf.uri) != (leaf.key, there.get(leaf.uri))]
-    states = _put(site, changed, there, memo)
-    fresh = {leaf.uri: (leaf.key, state) for leaf, (_, state) in zip(changed, states, strict=True)}
-    memo.remember(str(site), written.keys() & gone, fresh)
+    kept = found.as_written.get
+    changed = [uri for uri, key in leaves.keys.items() if kept(uri) != key]
+    states = _put(site, changed, leaves, found, memo)
+    fresh = {
+        uri: (leaves.keys[uri], state) for uri, (_, state) in zip(changed, states, strict=True)
+    }
+    memo.remember(str(site), gone, fresh)
     count = len(news) + sum(is_new for is_new, _ in states)
-    wanted = len(others) + len(leaves)
+    wanted = len(others) + len(leaves.keys)
     return Change(written=count, deleted=len(gone), untouched=wanted - count)
 
 
 def _put(
-    site: Path, leaves: Sequence[Leaf], there: Collection[str], memo: Memo
+    site: Path, uris: Sequence[str], leaves: Leaves, found: Standing, memo: Memo
 ) -> list[tuple[bool, str]]:
     """Write leaves where they stand; of each, say whether it was another, and its state then.
 
@@ -63,16 +80,16 @@ def _put(
     """
 
     def put(first: int) -> list[tuple[bool, str]]:
-        return [_put_one(site / leaf.uri, leaf, there) for leaf in leaves[first : first + AT_ONCE]]
+        part = uris[first : first + AT_ONCE]
+        return [_put_one(site / uri, leaves.load(uri), uri in found.files) for uri in part]
 
-    parts = range(0, len(leaves), AT_ONCE)
+    parts = range(0, len(uris), AT_ONCE)
     jobs = memo.jobs if memo.file else 1
     return [each for part in side_by_side(put, parts, jobs) for each in part]
 
 
-def _put_one(path: Path, leaf: Leaf, there: Collection[str]) -> tuple[bool, str]:
-    content = leaf.load()
-    is_new = leaf.uri not in there or not _holds(path, content)
+def _put_one(path: Path, content: bytes, is_there: bool) -> tuple[bool, str]:
+    is_new = not is_there or not _holds(path, content)
     if is_new:
         _write(path, content)
     return is_new, _state(path.stat())

@@ -25,7 +25,7 @@ from measured_glossary.diagram import script
 from measured_glossary.entry import PlainTerm
 from measured_glossary.lab.record import record_bytes
 from measured_glossary.lab.study import Study
-from measured_glossary.memo import content_digest, digest, package
+from measured_glossary.memo import content_digest, digest, files_digest, package, plain_digest
 from measured_glossary.metadata import Public
 from measured_glossary.path import PATHS
 from measured_glossary.path_pages import Stop
@@ -190,7 +190,7 @@ class _Shelf:
             uri, make = catalogue.card_of(entry, self.public.title)
             names = [said.name for said in (*entry.authors, *entry.reviews)]
             seen = (entry.term, entry.answer, len(entry.authors), names)
-            key = digest(package(), uri, self.public.title, *seen)
+            key = plain_digest(package(), uri, self.public.title, *seen)
             yield Output(uri=uri, key=key, make=make, is_public=True, is_costly=True)
 
 
@@ -200,12 +200,12 @@ def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | N
     shown = catalogue.shown(glossary, drafts=drafts)
     stops = path_pages.stops(glossary, docs, drafts=drafts)
     others = {named: _others(glossary, drafts=named) for named in (False, True)}
-    texts = [
-        *(each.markdown.encode("utf-8", "surrogatepass") for each in pages),
-        *(each.expanded for each in shown),
+    texts: list[tuple[bytes, Callable[[], str]]] = [
+        *((content_digest(each.markdown), partial(str, each.markdown)) for each in pages),
+        *((each.expansion.known.sha256, each.expansion.text) for each in shown),
     ]
     found = _named(glossary, texts, known)
-    met_in = mentions(zip(chain(pages, map(_written, shown)), found, strict=True))
+    met_in = mentions(zip(chain(pages, map(_titled, shown)), found, strict=True))
     return _Shelf(
         glossary=glossary,
         drafts=drafts,
@@ -220,22 +220,27 @@ def _shelf(glossary: Glossary, docs: Path, *, drafts: bool, address: Address | N
     )
 
 
-def _written(judged: Judged) -> Written:
-    """Give an entry's page as it is written."""
-    uri, own = entry_uri(judged.id), judged.id
-    title = judged.entry.front.term if judged.entry else own
-    return Written(uri=uri, title=title, markdown=judged.body, own=own)
+def _titled(judged: Judged) -> Written:
+    """Give an entry's page without its Markdown: what that names is known."""
+    title = judged.entry.front.term if judged.entry else judged.id
+    return Written(uri=entry_uri(judged.id), title=title, own=judged.id)
 
 
-def _named(glossary: Glossary, texts: Sequence[bytes], known: Vocabulary) -> list[Named]:
-    """Find what each page names; a page that names other terms now is read again."""
+def _named(
+    glossary: Glossary, texts: Sequence[tuple[bytes, Callable[[], str]]], known: Vocabulary
+) -> list[Named]:
+    """Find what each page names; one that may name other terms now is read again.
+
+    Of each text comes its digest, and what gives it.
+    """
     names = digest(sorted((key, ids_of(terms)) for key, terms in known.linked.items()))
     ids = digest(sorted((term.id, bool(term.uri)) for term in known.by_id.values()))
     made = digest(package(), "named", names, ids)
-    keys = [digest(made, content_digest(text)) for text in texts]
+    keys = [plain_digest(made, sha256) for sha256, _ in texts]
 
     def find(index: int) -> Named:
-        return named(texts[index].decode("utf-8", "surrogatepass"), known)
+        _, text = texts[index]
+        return named(text(), known)
 
     return glossary.memo.values(keys, find)
 
@@ -275,18 +280,17 @@ def foreign_files(uris: Iterable[str]) -> list[Problem]:
 
 def _entry(shelf: _Shelf, judged: Judged) -> Iterator[Output]:
     is_public, around = _is_public(judged), _around(shelf, judged)
-    body = content_digest(judged.expanded)
-    said = (shelf.around, shelf.facts[judged.id], body, targets(around.names, shelf.known))
+    body, names = judged.expansion.known.sha256, targets(around.names, shelf.known)
+    said = (shelf.around, shelf.facts[judged.id], body, names)
     yield Output(
         uri=entry_uri(judged.id),
-        key=digest("page", *said, *around.said()),
+        key=plain_digest("page", *said, *around.said()),
         make=partial(_rendered, shelf, judged),
         is_public=is_public,
         title=judged.entry.front.term if judged.entry else judged.id,
     )
     if judged.draft.folder and judged.verdict.state != "retracted":
-        for name, raw in _beside(judged, judged.draft.folder):
-            yield _whole(name, raw, is_public=is_public)
+        yield from _beside(judged, judged.draft.folder, shelf.facts[judged.id])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,12 +342,12 @@ def _rendered(shelf: _Shelf, judged: Judged) -> str:
 def _facts(judged: Judged) -> bytes:
     """Give a digest of all that is said of an entry: its text, its verdict, who signed it when."""
     folder, signoff, verdict = judged.draft.folder, judged.signoff, judged.verdict
-    return digest(
+    return plain_digest(
         judged.id,
         judged.entry.sha256 if judged.entry else "",
-        [(name, content_digest(raw)) for name, raw in folder.signatures.items()] if folder else (),
+        files_digest(folder.signatures) if folder else b"",
         verdict.state,
-        verdict.reasons,
+        repr(verdict.reasons),
         verdict.missing,
         _said(signoff) if signoff else (),
     )
@@ -376,14 +380,15 @@ def _cited(shelf: _Shelf, judged: Judged) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def _beside(judged: Judged, folder: EntryFolder) -> Iterator[tuple[str, bytes]]:
+def _beside(judged: Judged, folder: EntryFolder, facts: bytes) -> Iterator[Output]:
     """Give what stands beside an entry's page: its pictures, and what verifies it."""
     for name, raw in folder.files.items():
         if not name.endswith("/entry.md"):
-            yield name, raw
+            yield _whole(name, raw, is_public=_is_public(judged))
     if judged.signoff and judged.verdict.state == "published":
-        for name, raw in proof.files(judged.signoff, folder.signatures):
-            yield f"{ENTRIES}/{judged.id}/{name}", raw
+        for name, make in proof.files(judged.signoff, folder.signatures):
+            uri = f"{ENTRIES}/{judged.id}/{name}"
+            yield Output(uri=uri, key=facts + name.encode("ascii"), make=make, is_public=True)
 
 
 def _index(shelf: _Shelf) -> Output:
