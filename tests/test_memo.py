@@ -18,7 +18,16 @@ from weakref import WeakSet
 
 import pytest
 
-from measured_glossary.memo import FILE, Memo, digest, packed, side_by_side
+from measured_glossary.memo import (
+    FILE,
+    Memo,
+    digest,
+    files_digest,
+    packed,
+    plain_digest,
+    side_by_side,
+    unpacked,
+)
 from measured_glossary.problem import Checked, Place
 
 KEYS = [digest(number) for number in range(60)]
@@ -234,3 +243,44 @@ def test_two_builds_at_once_and_a_kill(
     left = dict(Memo(tmp_path).load(digest(number) for number in range(5000)))
     assert len(left) >= 20
     assert set(left.values()) == {"x" * 1000}
+
+
+# ── digests ──────────────────────────────────────────────────────────────────────────────────
+
+APART: list[object] = [
+    "a", b"a", "ab", ("a", "b"), ["a", "b"], ("ab",), (("a",), "b"), ("a", ("b",)), "", b"", (), [],
+    0, 1, True, False, None, "1", ("a", None), (None, "a"), "\ud800", "ä", "a\u0308",
+]  # fmt: skip
+
+
+def test_what_differs_has_another_digest() -> None:
+    """Kinds of values, their borders and their nesting all count."""
+    assert len({plain_digest(value) for value in APART}) == len(APART)
+    assert len({plain_digest(*pair) for pair in (("a", "b"), ("ab",), ("", "ab"))}) == 3
+
+
+def test_what_is_equal_has_one_digest() -> None:
+    """Whether parts are one object, or two that are equal, does not count."""
+    one, other = "x" * 50, "".join(["x"] * 50)
+    assert one is not other
+    expected = plain_digest((one, one), sys.intern("".join(["ab", "c"])))
+    assert plain_digest((one, other), "".join(["a", "bc"])) == expected
+
+
+def test_only_plain_values_have_a_plain_digest() -> None:
+    """Of any other value it is not known that its parts say all of it."""
+    with pytest.raises(ValueError, match="unmarshallable"):
+        plain_digest(Place("file", 1, 1))
+
+
+def test_files_have_one_digest_together() -> None:
+    """It tells where a name or a file ends."""
+    kinds = [{}, {"a": b""}, {"a": b"b"}, {"ab": b""}, {"a": b"", "b": b""}, {"a": b"b", "c": b""}]
+    assert len({files_digest(files) for files in kinds}) == len(kinds)
+    assert files_digest({"a": b"b"}) == files_digest({"a": b"b"})
+
+
+def test_what_is_packed_can_be_unpacked() -> None:
+    """A value is the same afterwards, half characters included."""
+    for value in ("text \ud800", b"raw", Place("file", 1, 1)):
+        assert unpacked(packed(value)) == value

@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -269,8 +270,9 @@ def named(nav: Navigation) -> Navigation:
 
 def bind(press: Press, pages: Sequence[Kept], notes: Sequence[Notes]) -> None:
     """Let MkDocs' pages check their links to these, and say what was said of these."""
+    page_of = _pages(press.config)
     for file, noted in zip(pages, notes, strict=True):
-        page = file.page or Page(noted.title, file, press.config)
+        page = file.page or page_of(file, noted.title)
         page.present_anchor_ids = set(noted.anchors)
         page.links_to_anchors = {}
         for uri, anchor, link in noted.links:
@@ -278,6 +280,23 @@ def bind(press: Press, pages: Sequence[Kept], notes: Sequence[Notes]) -> None:
                 page.links_to_anchors.setdefault(target, {})[anchor] = link
         for name, level, text in noted.said:
             logging.getLogger(name).log(level, text)
+
+
+def _pages(config: MkDocsConfig) -> Callable[[Kept, str], Page]:
+    """Give what makes the page of a file as MkDocs does, several times faster for many.
+
+    Such pages differ in file and title alone, and in what follows from the file's address.
+    """
+    model = Page("", keeper(config)(Output(uri="", key=b"", make="", is_public=True)), config)
+    bases = model.canonical_url, model.abs_url
+
+    def page(file: Kept, title: str) -> Page:
+        made = file.page = copy(model)
+        made.file, made.title, made.toc, made.meta = file, title, copy(model.toc), {}
+        made.canonical_url, made.abs_url = (base and base + made.url for base in bases)
+        return made
+
+    return page
 
 
 def _note(key: bytes) -> bytes:

@@ -1,0 +1,68 @@
+"""Pages that MkDocs did not make are as if it had made them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+
+from measured_glossary.memo import Memo
+from measured_glossary.press import Notes, Press, bind, keeper
+from measured_glossary.website import Output
+
+
+def config_of(tmp_path: Path, **settings: object) -> MkDocsConfig:
+    """Give MkDocs' configuration of a site."""
+    (tmp_path / "docs").mkdir()
+    config = MkDocsConfig(str(tmp_path / "mkdocs.yml"))
+    config.load_dict({"site_name": "Site", "docs_dir": str(tmp_path / "docs"), **settings})
+    assert config.validate() == ([], [])
+    return config
+
+
+def notes(title: str) -> Notes:
+    """Give the notes on a page of which nothing is to be said."""
+    return Notes(title=title, anchors=("a",), links=(), kept=(), asked=(), said=())
+
+
+@pytest.mark.parametrize("use_directory_urls", [True, False])
+@pytest.mark.parametrize("site_url", ["", "https://example.org", "https://example.org/docs/"])
+@pytest.mark.parametrize("repo_url", [None, "https://example.org/repository"])
+def test_a_page_is_as_mkdocs_makes_it(
+    tmp_path: Path, site_url: str, use_directory_urls: bool, repo_url: str | None
+) -> None:
+    """It has the same attributes with the same values, whatever the site's settings are."""
+    config = config_of(
+        tmp_path,
+        site_url=site_url,
+        use_directory_urls=use_directory_urls,
+        repo_url=repo_url,
+        edit_uri="edit/main/" if repo_url else None,
+    )
+    uris = ["glossary/warp/index.md", "glossary/a b/index.md", "glossary/index.md"]
+    outputs = [Output(uri=uri, key=b"key", make="", is_public=True) for uri in uris]
+    ours, theirs = ([keeper(config)(out) for out in outputs] for _ in range(2))
+    press = Press(
+        config=config,
+        files=Files(ours),
+        nav=Navigation([], []),
+        env=config.theme.get_env(),
+        memo=Memo(),
+        made_with=b"",
+        listed=(),
+    )
+    bind(press, ours, [notes(file.src_uri) for file in ours])
+    for file, other in zip(ours, theirs, strict=True):
+        page, expected = file.page, Page(other.src_uri, other, config)
+        assert page is not None
+        expected.present_anchor_ids, expected.links_to_anchors = {"a"}, {}
+        assert page.file is file
+        assert vars(page) == {**vars(expected), "file": file}
+    first, second = ours[0].page, ours[1].page
+    assert first and second
+    assert first.meta is not second.meta
+    assert first.toc is not second.toc
