@@ -138,8 +138,8 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
     @event_priority(-100)
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
         """Print the pages of the glossary, now that everything is known that goes into them."""
-        memo, looking = self._built().memo, self.printing.looking(self.stage, self._built().memo)
-        self.printing = looking.printed(env, config, files, memo, self.preview)
+        memo, site = self._built().memo, self.stage.site if self.stage else Path(config.site_dir)
+        self.printing = self.printing.printed(env, config, files, memo, site, self.preview)
         return env
 
     def on_template_context(

@@ -19,7 +19,7 @@ from mkdocs.structure.nav import Navigation
 
 from measured_glossary import search
 from measured_glossary.aside import Aside
-from measured_glossary.memo import Memo
+from measured_glossary.memo import FEW, Memo
 from measured_glossary.press import (
     Kept,
     Press,
@@ -30,7 +30,6 @@ from measured_glossary.press import (
     print_lean,
     remember_compiled,
 )
-from measured_glossary.stage import Stage
 from measured_glossary.tree import Leaves, Standing, standing, update
 from measured_glossary.website import Output, has_twin
 
@@ -56,30 +55,32 @@ class Printing:
     keys: tuple[bytes, ...] = ()
     found: Aside[Standing] | None = None
 
-    def looking(self, stage: Stage | None, memo: Memo) -> Printing:
-        """Begin to look at the site's folder, while pages are printed.
-
-        Another process does not see what a memo has in memory alone.
-        """
-        if stage is None:
-            return self
-        jobs = memo.jobs if memo.file else 1
-        return replace(self, found=Aside(partial(standing, stage.site, memo), jobs=jobs))
-
     def let_go(self) -> None:
-        """Look no more."""
+        """Look no more at the site's folder."""
         if self.found:
             self.found.close()
 
     def printed(
-        self, env: Environment, config: MkDocsConfig, files: Files, memo: Memo, *extra: object
+        self,
+        env: Environment,
+        config: MkDocsConfig,
+        files: Files,
+        memo: Memo,
+        site: Path,
+        *extra: object,
     ) -> Printing:
-        """Print the pages, and make what is costly, where that was not done before."""
+        """Print the pages, and make what is costly, where that was not done before.
+
+        A second process looks at the site's folder meanwhile, unless the memo is in memory alone,
+        where it would not find anything.
+        """
         gc.freeze()  # only what comes now may hold each other: pages and their files
         gc.enable()
+        jobs = memo.jobs if memo.file else 1
+        found = Aside(partial(_meanwhile, self._left_to_make(memo), memo, site), jobs=jobs)
         if self.nav is None or self.why_not:
             self._mark_drafts()
-            return self
+            return replace(self, found=found)
         if memo.file:
             remember_compiled(env, config)
         print_lean(config, env)
@@ -92,13 +93,22 @@ class Printing:
             made_with=made_with(config, self.nav, *extra),
             listed=files.documentation_pages(),
         )
-        costly = [file.output for file in self.others if file.output.is_costly]
-        memo.keep([output.key for output in costly], lambda index: costly[index].content)
         printed = press.print(self.pages)
         bind(press, self.pages, [noted for _, noted in printed])
         self._mark_drafts()
         # A page is also another one where a file that it asked for stands elsewhere now.
-        return replace(self, press=press, keys=tuple(key + noted.sha256 for key, noted in printed))
+        keys = tuple(key + noted.sha256 for key, noted in printed)
+        return replace(self, press=press, keys=keys, found=found)
+
+    def _left_to_make(self, memo: Memo) -> list[Output]:
+        """Make what is costly and was not made before; few of them are left to a second process."""
+        costly = [file.output for file in self.others if file.output.is_costly]
+        known = memo.known(output.key for output in costly)
+        missing = [output for output in costly if output.key not in known]
+        if len(missing) < FEW:
+            return missing
+        _make(missing, memo)
+        return []
 
     def _mark_drafts(self) -> None:
         """Let MkDocs put its badge on the drafts that it makes, now that all links are read.
@@ -186,6 +196,17 @@ def _generated(config: MkDocsConfig, output: Output) -> File:
     """Give a file that MkDocs makes a page of, if it is one."""
     level = InclusionLevel.NOT_IN_NAV
     return File.generated(config, output.uri, content=output.content, inclusion=level)
+
+
+def _make(outputs: Sequence[Output], memo: Memo) -> None:
+    """Make files, and keep them."""
+    memo.keep([output.key for output in outputs], lambda index: outputs[index].content)
+
+
+def _meanwhile(left: Sequence[Output], memo: Memo, site: Path) -> Standing:
+    """Do what need not be done before pages are printed."""
+    _make(left, memo)
+    return standing(site, memo)
 
 
 def _content(press: Press, files: Mapping[str, Kept], uri: str) -> bytes:
