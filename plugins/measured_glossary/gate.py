@@ -60,9 +60,9 @@ def _unknown_people(entry: Entry, registry: Registry) -> Iterator[Problem]:
     named = [("written_by", byline.written_by), ("reviewed_by", byline.reviewed_by or PENDING)]
     places: list[tuple[Loc, str]] = [(("byline", key), person) for key, person in named]
     places += [(("byline", "also_by", index), each) for index, each in enumerate(byline.also_by)]
-    known = sorted(person.id for person in registry.people)
     for loc, person in places:
-        if person != PENDING and person not in known:
+        if person != PENDING and registry.person(person) is None:
+            known = sorted(person.id for person in registry.people)
             add = f"glossary people add {person} --name NAME --key FILE.pub"
             yield Problem(
                 place=entry.located.place(loc),

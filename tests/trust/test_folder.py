@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from measured_glossary.trust.folder import MAX_FILES, read_folder
+from measured_glossary.trust.folder import MAX_FILES, read_folder, read_signatures
 
 Make = Callable[[Path], object]
 
@@ -34,6 +34,7 @@ def test_files_and_signatures_are_told_apart(root: Path) -> None:
         "glossary/test-entry/figures/a.svg": b"<svg/>",
     }
     assert folder.signatures == {"author.test-author.json": b"{}\n"}
+    assert read_signatures(root, "test-entry") == folder.signatures
 
 
 def _link(name: str, target: str) -> Make:
@@ -126,6 +127,21 @@ TRICKS: dict[str, tuple[Make, str]] = {
     "folders seven deep": (_file("a/b/c/d/e/f/g"), "too-deep"),
     "more files than anybody reads": (_many, "too-many-files"),
 }
+
+
+@pytest.mark.parametrize("name", TRICKS)
+def test_signatures_read_alone_are_plain_files_too(root: Path, name: str) -> None:
+    """No trick brings in other bytes or keeps a reader waiting; a good file stays readable."""
+    TRICKS[name][0](root / "glossary/test-entry")
+    spoiled = ("signature" in name and "capitals" not in name) or name == "a symlinked entry"
+    good = {} if spoiled else {"author.test-author.json": b"{}\n"}
+    assert read_signatures(root, "test-entry") == good
+
+
+def test_an_entry_without_signatures_has_none(root: Path) -> None:
+    """Nobody signed yet, or there is no such entry: nothing is read, and nothing is wrong."""
+    (root / "glossary/other").mkdir()
+    assert read_signatures(root, "other") == read_signatures(root, "no-such-entry") == {}
 
 
 @pytest.mark.parametrize("name", TRICKS)

@@ -6,11 +6,13 @@ import dataclasses
 import datetime
 import hashlib
 import json
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from measured_glossary.source import decode
+from measured_glossary.source import canonical_json, decode
 from measured_glossary.trust.registry import read_registry
 from measured_glossary.trust.signed import Bound, read_attested, read_signed
 from measured_glossary.trust.sshsig import parse_key, parse_signature
@@ -19,6 +21,8 @@ from measured_glossary.trust.statement import (
     SAID,
     Difference,
     Statement,
+    Subject,
+    _examined,
     difference,
     manifest_of,
     namespace,
@@ -63,6 +67,54 @@ def test_a_statement_is_read_back_as_it_was_written(statement: Statement) -> Non
     assert raw.isascii()
     assert parse("test.json", raw).value == statement
     assert to_bytes(statement) == raw
+
+
+signs = st.text(max_size=8) | st.sampled_from(["\x7f", '"', "\\", "\u202e", "\ud800", "é\n"])
+listed = st.lists(st.builds(Subject, signs, signs), max_size=3).map(tuple)
+anything = st.builds(
+    Statement,
+    project=signs,
+    entry=signs,
+    said=st.sampled_from(SAID),
+    person=signs,
+    date=st.dates(),
+    subjects=listed,
+    scope=st.lists(st.sampled_from(PARTS), max_size=3).map(tuple),
+    records=listed,
+    reason=signs,
+    first_signed=st.none() | st.dates(),
+)
+
+
+def _descriptors(listed: tuple[Subject, ...]) -> list[dict[str, Any]]:
+    return [{"name": s.name, "digest": {"sha256": s.sha256}} for s in listed]
+
+
+@given(anything)
+@settings(max_examples=300)
+def test_a_statement_is_written_in_canonical_json(statement: Statement) -> None:
+    """Whatever is in a statement, its one form is that of all JSON here; so is its manifest's."""
+    retracts, first_signed = statement.said == "retract", statement.first_signed
+    predicate = {
+        "project": statement.project,
+        "entry": statement.entry,
+        "kind": statement.said,
+        "person": statement.person,
+        "date": statement.date.isoformat(),
+        "scope": list(statement.scope),
+        "records": _descriptors(statement.records),
+        **({"reason": statement.reason} if retracts else {}),
+        **({"first_signed": first_signed.isoformat()} if first_signed else {}),
+    }
+    whole = {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": _descriptors(statement.subjects),
+        "predicateType": "urn:measured-glossary:statement:v1",
+        "predicate": predicate,
+    }
+    assert to_bytes(statement) == canonical_json(whole)
+    manifest = canonical_json(_descriptors(statement.subjects))
+    assert statement.manifest == hashlib.sha256(manifest).hexdigest()
 
 
 def test_a_statement_has_the_form_of_in_toto() -> None:
@@ -120,6 +172,87 @@ def test_a_difference_reads_as_a_sentence() -> None:
     assert str(since) == (
         "changed glossary/test-entry/entry.md; added code/test/new.cu; removed code/test/kernel.cu"
     )
+
+
+# ── two doors: one for statements in order, one that says what is wrong ──────────────────────
+
+# What a change puts in place of some bytes: doubled keys, other spellings, what nobody sees.
+SPELLINGS = (
+    *(b"", b" ", b"\n", b"\r\n", b"\t", b"\0", b"\x7f", b"\xef\xbb\xbf", b"\xff", "é".encode()),
+    *(b"\\u0061", b"\\u200b", b"\\u007f", b"\\ud800", b'\\"', b"\\", b'"', b",", b"[", b"]", b"{}"),
+    *(
+        b"NaN",
+        b"1e999",
+        b"null",
+        b'"kind": "review",',
+        b'"entry": "test-entry",',
+        b'"reason": "x",',
+    ),
+    *(b'"x": 1,', b"2026-02-30", b'"scope": []', b"A", b"/", b"..", b"signatures/", b"9" * 5000),
+)
+
+
+names_in_a_subject = st.sampled_from(
+    [
+        *FILES,
+        "Code/test/kernel.cu",
+        "a/../b",
+        "con",
+        "é",
+        "a\x7f",
+        "glossary/test-entry/signatures/a.json",
+    ]
+)
+files = st.lists(st.builds(Subject, names_in_a_subject, st.just("0" * 64)), max_size=4)
+disordered = st.builds(
+    dataclasses.replace,
+    statements(),
+    said=st.sampled_from(SAID),
+    scope=st.lists(st.sampled_from(PARTS), max_size=3).map(tuple),
+    subjects=files.map(tuple) | files.map(sorted).map(tuple),
+    records=st.just(()) | files.map(tuple),
+    reason=st.sampled_from(["", "it was wrong", " ", "<b>", "\u200b"]),
+    first_signed=st.none() | st.dates(),
+)
+
+
+@st.composite
+def changed(draw: st.DrawFn) -> bytes:
+    """Make the bytes of a statement, in order or not, and change some of them."""
+    raw = to_bytes(draw(statements() | disordered))
+    for _ in range(draw(st.integers(0, 2))):
+        bounds = [at for at, byte in enumerate(raw) if byte in b'",:{}[]\n'] or [0]
+        start = draw(st.sampled_from(bounds)) + draw(st.integers(0, 1))
+        end = draw(st.sampled_from([start, start + 1, draw(st.integers(start, len(raw)))]))
+        instead = draw(
+            st.sampled_from(SPELLINGS) | st.binary(max_size=3) | st.just(raw[start:end] * 2)
+        )
+        raw = raw[:start] + instead + raw[end:]
+    return raw
+
+
+@given(changed())
+@settings(max_examples=300)
+def test_both_doors_say_the_same(raw: bytes) -> None:
+    """Whatever is done to a statement's bytes, the quick door changes no value and no problem."""
+    assert parse("test.json", raw) == _examined("test.json", raw)
+
+
+@pytest.mark.parametrize("sign", ["\x7f", "\u202e", "\u200b", "\ufeff"])
+def test_a_sign_that_nobody_sees_is_found_in_canonical_form_too(world: World, sign: str) -> None:
+    """A record's name may hold many signs, escaped; as escapes, too, those are refused."""
+    records = (Subject(f"measurements/a{sign}.json", "0" * 64),)
+    raw = to_bytes(world.statement("author", "author", records=records))
+    assert [p.code for p in parse("test.json", raw).problems] == ["json-value"]
+
+
+def test_a_statement_in_order_passes_the_quick_door(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A build reads thousands: those in order are not examined step by step."""
+    statement = world.statement("review", "reviewer")
+    monkeypatch.setattr("measured_glossary.trust.statement.decode", None)
+    assert parse("test.json", to_bytes(statement)).value == statement
 
 
 # ── whatever comes in, no exception but a problem comes out ──────────────────────────────────

@@ -39,13 +39,20 @@ class EntryFolder:
 def read_folder(root: Path, entry: str) -> Checked[EntryFolder]:
     """Read every file of an entry; anything that is no plain file refuses the whole."""
     walk = _Walk(root)
-    found = dict(walk.files(f"{ENTRIES}/{entry}", MAX_DEPTH)) if walk.finds(entry) else {}
+    found = walk.found(f"{ENTRIES}/{entry}", MAX_DEPTH)
     if walk.problems:
         return Checked(value=None, problems=tuple(sorted(set(walk.problems))))
     inside = f"{ENTRIES}/{entry}/{SIGNATURES}/"
     signatures = {n.removeprefix(inside): raw for n, raw in found.items() if n.startswith(inside)}
     files = {name: raw for name, raw in found.items() if not name.startswith(inside)}
     return Checked(value=EntryFolder(files=files, signatures=signatures))
+
+
+def read_signatures(root: Path, entry: str) -> Mapping[str, bytes]:
+    """Give the files of an entry's `signatures/` by name, without those that are refused."""
+    inside = f"{ENTRIES}/{entry}/{SIGNATURES}"
+    found = _Walk(root).found(inside, depth_left=1)
+    return {path.removeprefix(f"{inside}/"): raw for path, raw in found.items()}
 
 
 def name_problem(name: str, place: Place) -> Problem | None:
@@ -78,9 +85,13 @@ class _Walk:
         self.problems: list[Problem] = []
         self.count = 0
 
-    def finds(self, entry: str) -> bool:
+    def found(self, folder: str, depth_left: int) -> dict[str, bytes]:
+        """Give the files of a folder, by path from the root."""
+        return dict(self.files(folder, depth_left)) if self.finds(folder) else {}
+
+    def finds(self, folder: str) -> bool:
         """Say whether there is a folder; below a link the bytes would be another place's."""
-        path, folder = str(self.root), f"{ENTRIES}/{entry}"
+        path = str(self.root)
         for part in folder.split("/"):
             path = f"{path}/{part}"
             if not _is_folder(path):

@@ -10,6 +10,7 @@ import datetime
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -133,6 +134,7 @@ def is_test_project(project: str) -> bool:
 # ── the door ─────────────────────────────────────────────────────────────────────────────────
 
 
+@lru_cache(maxsize=1024)  # people sign many entries in a day
 def parse_date(text: str) -> datetime.date:
     """Read a date written YYYY-MM-DD and nothing else."""
     if not _DATE.fullmatch(text):

@@ -138,10 +138,11 @@ def judge(
     """
     now = subjects(evidence.subjects)
     manifest = manifest_of(now)
-    signed, problems = _read_all(evidence, registry, today, good)
-    valid = [s for s in signed if s.statement.manifest == manifest]
-    old = [s for s in signed if s.statement.manifest != manifest]
-    problems += _stray_files(evidence)
+    files = sorted(filter(_STATEMENT_FILE.fullmatch, evidence.signatures))
+    signed, problems = _read_all(evidence, files, registry, today, good)
+    valid = [s for s in signed if s.statement.subjects == now]
+    old = [s for s in signed if s.statement.subjects != now]
+    problems += _stray_files(evidence, files)
     problems += _byline_problems(evidence)
     problems += _line_end_problems(evidence, old)
     problems += _withdrawn_problems(evidence, registry, manifest)
@@ -168,7 +169,11 @@ def judge(
 
 
 def _read_all(
-    evidence: Evidence, registry: Registry, today: datetime.date, good: Container[bytes]
+    evidence: Evidence,
+    files: Iterable[str],
+    registry: Registry,
+    today: datetime.date,
+    good: Container[bytes],
 ) -> tuple[list[Signed], list[Problem]]:
     bound = Bound(
         entry=evidence.entry,
@@ -178,11 +183,10 @@ def _read_all(
         today=today,
         good=good,
     )
-    files = evidence.signatures
+    raw = evidence.signatures
     read = [
-        read_signed(_path(evidence, name), files[name], files.get(f"{name}.sig"), bound)
-        for name in sorted(files)
-        if _STATEMENT_FILE.fullmatch(name)
+        read_signed(_path(evidence, file), raw[file], raw.get(f"{file}.sig"), bound)
+        for file in files
     ]
     signed = [one.value for one in read if one.value is not None]
     return signed, [problem for one in read for problem in one.problems]
@@ -250,17 +254,15 @@ def _possible_reviewers(
 # ── what is wrong besides single statements ──────────────────────────────────────────────────
 
 
-def _stray_files(evidence: Evidence) -> Iterator[Problem]:
-    for name in sorted(evidence.signatures):
-        statement = name.removesuffix(".sig")
-        is_pair = _STATEMENT_FILE.fullmatch(statement) and statement in evidence.signatures
-        if not is_pair:
-            yield Problem(
-                place=Place(_path(evidence, name)),
-                code="stray-signature",
-                message="belongs to no statement of this entry",
-                hint="delete it: evidence that nobody reads hides evidence that matters",
-            )
+def _stray_files(evidence: Evidence, files: Iterable[str]) -> Iterator[Problem]:
+    belongs = {name for file in files for name in (file, f"{file}.sig")}
+    for name in sorted(evidence.signatures.keys() - belongs):
+        yield Problem(
+            place=Place(_path(evidence, name)),
+            code="stray-signature",
+            message="belongs to no statement of this entry",
+            hint="delete it: evidence that nobody reads hides evidence that matters",
+        )
 
 
 def _byline_problems(evidence: Evidence) -> Iterator[Problem]:

@@ -13,6 +13,7 @@ import base64
 import binascii
 import hashlib
 import re
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -234,8 +235,8 @@ def verify(signature: Signature, key: PublicKey, *, namespace: str, message: byt
 def mark(armored: bytes, key: bytes, namespace: str, message: bytes) -> bytes:
     """Name a verification by all that goes into it: `key` is a public key in its wire form."""
     parts = (armored, key, namespace.encode(), message)
-    lengths = b"".join(len(part).to_bytes(8, "big") for part in parts)
-    return hashlib.sha256(lengths + b"".join(parts)).digest()
+    lengths = struct.pack(">4Q", *map(len, parts))
+    return hashlib.sha256(b"".join((lengths, *parts))).digest()
 
 
 def _unarmor(armored: bytes) -> bytes:

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Annotated, Any, Literal, get_args
+from json.encoder import encode_basestring_ascii as quoted
+from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from measured_glossary.problem import Checked, Place, Problem
-from measured_glossary.source import canonical_json, decode, parse_json, validate
+from measured_glossary.source import decode, parse_json, validate
 from measured_glossary.trust.folder import ENTRIES, SIGNATURES, is_plain_path
 from measured_glossary.trust.registry import Date, Digest, EntryId, Id, Line, parse_date
 
@@ -100,10 +100,10 @@ def subjects(files: Mapping[str, bytes]) -> tuple[Subject, ...]:
     )
 
 
-@lru_cache(maxsize=64)  # of an entry's files, asked for by each statement about them
 def manifest_of(listed: tuple[Subject, ...]) -> str:
     """Give the manifest digest: the SHA-256 of the canonical list of subjects."""
-    return hashlib.sha256(canonical_json(_descriptors(listed))).hexdigest()
+    canonical = _descriptors(listed, line="\n") + "\n"
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 
 def difference(signed: tuple[Subject, ...], now: tuple[Subject, ...]) -> Difference:
@@ -117,36 +117,48 @@ def difference(signed: tuple[Subject, ...], now: tuple[Subject, ...]) -> Differe
     )
 
 
-def _descriptors(listed: tuple[Subject, ...]) -> list[dict[str, Any]]:
-    return [{"name": s.name, "digest": {"sha256": s.sha256}} for s in listed]
-
-
 # ── canonical bytes ──────────────────────────────────────────────────────────────────────────
 
 
 def to_bytes(statement: Statement) -> bytes:
-    """Write a statement in its one form."""
-    predicate: dict[str, Any] = {
-        "project": statement.project,
-        "entry": statement.entry,
-        "kind": statement.said,
-        "person": statement.person,
-        "date": statement.date.isoformat(),
-        "scope": list(statement.scope),
-        "records": _descriptors(statement.records),
-    }
-    if statement.said == "retract":
-        predicate["reason"] = statement.reason
+    """Write a statement in its one form: as `source.canonical_json` does, and seen at a glance."""
+    first_signed, reason = "", ""
     if statement.first_signed:
-        predicate["first_signed"] = statement.first_signed.isoformat()
-    return canonical_json(
-        {
-            "_type": STATEMENT_TYPE,
-            "subject": _descriptors(statement.subjects),
-            "predicateType": PREDICATE_TYPE,
-            "predicate": predicate,
-        }
-    )
+        first_signed = f'\n    "first_signed": "{statement.first_signed.isoformat()}",'
+    if statement.said == "retract":
+        reason = f'\n    "reason": {quoted(statement.reason)},'
+    records = _descriptors(statement.records, line="\n    ")
+    scope = _listed([quoted(part) for part in statement.scope], line="\n    ")
+    subject = _descriptors(statement.subjects, line="\n  ")
+    return f"""{{
+  "_type": "{STATEMENT_TYPE}",
+  "predicate": {{
+    "date": "{statement.date.isoformat()}",
+    "entry": {quoted(statement.entry)},{first_signed}
+    "kind": {quoted(statement.said)},
+    "person": {quoted(statement.person)},
+    "project": {quoted(statement.project)},{reason}
+    "records": {records},
+    "scope": {scope}
+  }},
+  "predicateType": "{PREDICATE_TYPE}",
+  "subject": {subject}
+}}
+""".encode("ascii")
+
+
+def _descriptors(listed: tuple[Subject, ...], line: str) -> str:
+    """Write subjects; `line` begins a line at the list's depth."""
+    parts = [
+        f'{{{line}    "digest": {{{line}      "sha256": {quoted(subject.sha256)}{line}    }},'
+        f'{line}    "name": {quoted(subject.name)}{line}  }}'
+        for subject in listed
+    ]
+    return _listed(parts, line)
+
+
+def _listed(parts: Sequence[str], line: str) -> str:
+    return f"[{line}  {f',{line}  '.join(parts)}{line}]" if parts else "[]"
 
 
 # ── the door ─────────────────────────────────────────────────────────────────────────────────
@@ -186,6 +198,27 @@ class _StatementModel(_Model):
 
 def parse(file: str, raw: bytes) -> Checked[Statement]:
     """Read a statement file: known fields only, in canonical form, consistent in itself."""
+    statement = _in_order(raw)
+    return Checked(value=statement) if statement else _examined(file, raw)
+
+
+def _in_order(raw: bytes) -> Statement | None:
+    """Give a statement with nothing wrong in it, as nearly all are, or nothing.
+
+    What JSON can say in two ways, a key that stands twice above all, does not survive being written
+    again. A sign that nobody sees survives as an escape: what has one is for the other door.
+    """
+    if b"\\" in raw:
+        return None
+    try:
+        statement = _statement(_StatementModel.model_validate_json(raw))
+    except ValidationError:
+        return None
+    return None if to_bytes(statement) != raw or any(_faults(statement)) else statement
+
+
+def _examined(file: str, raw: bytes) -> Checked[Statement]:
+    """Read a statement step by step, and say at each what is wrong."""
     source = decode(file, raw)
     if source.value is None:
         return Checked(value=None, problems=source.problems)
@@ -216,49 +249,57 @@ def _statement(model: _StatementModel) -> Statement:
     )
 
 
-def _problems(file: str, raw: bytes, statement: Statement) -> list[Problem]:
-    faults = [
-        _fault("statement-form", "is not in canonical form", to_bytes(statement) != raw),
-        _fault("statement-subjects", *_subjects_fault(statement)),
-        _fault("statement-scope", *_scope_fault(statement)),
-        _fault("statement-reason", "a retraction says why", _lacks_reason(statement)),
-        _fault("statement-date", "was first signed after its own date", _is_inverted(statement)),
-    ]
+def _problems(file: str, raw: bytes, statement: Statement) -> Iterator[Problem]:
+    form = [] if to_bytes(statement) == raw else [("statement-form", "is not in canonical form")]
     hint = "let the glossary command write it; a statement is never edited by hand"
-    return [
-        Problem(place=Place(file), code=code, message=message, hint=hint)
-        for code, message in filter(None, faults)
-    ]
+    for code, message in (*form, *_faults(statement)):
+        yield Problem(place=Place(file), code=code, message=message, hint=hint)
 
 
-def _fault(code: str, message: str, holds: bool) -> tuple[str, str] | None:
-    return (code, message) if holds else None
+# ── rules: each gives what is wrong, or nothing ──────────────────────────────────────────────
 
 
-def _subjects_fault(statement: Statement) -> tuple[str, bool]:
+def _faults(statement: Statement) -> Iterator[tuple[str, str]]:
+    """Give code and message of each rule that a statement breaks."""
+    for code, rule in _RULES:
+        if message := rule(statement):
+            yield code, message
+
+
+def _subjects_fault(statement: Statement) -> str:
     names = [subject.name for subject in statement.subjects]
     folder = f"{ENTRIES}/{statement.entry}"
-    if names != sorted(set(names)) or len({name.casefold() for name in names}) != len(names):
-        return "its subjects are not each named once, in order", True
+    if names != sorted(names) or len(set(map(str.casefold, names))) != len(names):
+        return "its subjects are not each named once, in order"
     if not all(map(is_plain_path, names)):
-        return "a subject's name is not a plain path inside the project", True
+        return "a subject's name is not a plain path inside the project"
     if any(name.startswith(f"{folder}/{SIGNATURES}/") for name in names):
-        return "signatures do not sign one another", True
-    return f"{folder}/entry.md is not among its subjects", f"{folder}/entry.md" not in names
+        return "signatures do not sign one another"
+    return "" if f"{folder}/entry.md" in names else f"{folder}/entry.md is not among its subjects"
 
 
-def _scope_fault(statement: Statement) -> tuple[str, bool]:
-    in_order = tuple(part for part in PARTS if part in statement.scope)
-    if statement.scope != in_order:
-        return f"the scope is not in the order {', '.join(PARTS)}", True
+def _scope_fault(statement: Statement) -> str:
+    scope = statement.scope
+    if scope != tuple(part for part in PARTS if part in scope):
+        return f"the scope is not in the order {', '.join(PARTS)}"
     if statement.said == "review":
-        return "a review says what was looked at", not statement.scope
-    return f"a statement of kind {statement.said} has no scope", bool(statement.scope)
+        return "" if scope else "a review says what was looked at"
+    return f"a statement of kind {statement.said} has no scope" if scope else ""
 
 
-def _lacks_reason(statement: Statement) -> bool:
-    return statement.said == "retract" and not statement.reason
+def _reason_fault(statement: Statement) -> str:
+    lacks = statement.said == "retract" and not statement.reason
+    return "a retraction says why" if lacks else ""
 
 
-def _is_inverted(statement: Statement) -> bool:
-    return statement.first_signed is not None and statement.first_signed > statement.date
+def _date_fault(statement: Statement) -> str:
+    first = statement.first_signed
+    return "was first signed after its own date" if first and first > statement.date else ""
+
+
+_RULES: tuple[tuple[str, Callable[[Statement], str]], ...] = (
+    ("statement-subjects", _subjects_fault),
+    ("statement-scope", _scope_fault),
+    ("statement-reason", _reason_fault),
+    ("statement-date", _date_fault),
+)
