@@ -30,6 +30,15 @@ def test_a_file_beside_entries_is_told(tmp_path: Path, lab_cache: Path) -> None:
     ]
 
 
+def test_a_link_to_a_file_is_told_as_one(tmp_path: Path) -> None:
+    """A link beside entries is what it leads to; one that leads to itself is no file."""
+    (tmp_path / "glossary").mkdir()
+    (tmp_path / "lane.md").touch()
+    for name, target in {"lane.md": "../lane.md", "loop": "loop", "gone": "nowhere"}.items():
+        (tmp_path / "glossary" / name).symlink_to(target)
+    assert [problem.place.file for problem in problems(tmp_path)] == ["glossary/lane.md"]
+
+
 def test_a_record_of_no_experiment_is_told(tmp_path: Path, lab_cache: Path) -> None:
     """A record whose experiment was renamed or deleted backs nothing any more."""
     files = {"measurements/gone/test-gpu.json": "{}", "measurements/loose.json": "{}"}

@@ -222,7 +222,7 @@ def changed(draw: st.DrawFn) -> bytes:
     raw = to_bytes(draw(statements() | disordered))
     for _ in range(draw(st.integers(0, 2))):
         bounds = [at for at, byte in enumerate(raw) if byte in b'",:{}[]\n'] or [0]
-        start = draw(st.sampled_from(bounds)) + draw(st.integers(0, 1))
+        start = min(draw(st.sampled_from(bounds)) + draw(st.integers(0, 1)), len(raw))
         end = draw(st.sampled_from([start, start + 1, draw(st.integers(start, len(raw)))]))
         instead = draw(
             st.sampled_from(SPELLINGS) | st.binary(max_size=3) | st.just(raw[start:end] * 2)
