@@ -33,6 +33,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
+from measured_glossary import lean
 from measured_glossary.markup import ENVIRONMENT
 from measured_glossary.memo import Memo, Packed, digest, package, packed
 from measured_glossary.website import Output
@@ -231,11 +232,14 @@ class Press:
 def print_lean(config: MkDocsConfig, env: jinja2.Environment) -> None:
     """Leave out what libraries do again and again and what no page shows.
 
-    Jinja asks for a template's time whenever it is filled. Pygments derives what every kind of word
-    looks like for each block of code, from a style: it is given none, since words get classes here,
-    unless the site has their looks written into the page.
+    Jinja asks for a template's time whenever it is filled. Python-Markdown looks for markup where
+    there can be none. Pygments derives what every kind of word looks like for each block of code,
+    from a style: it is given none, since words get classes here, unless the site has their looks
+    written into the page.
     """
     env.auto_reload = False
+    if lean.__name__ not in config.markdown_extensions:
+        config.markdown_extensions.append(lean.__name__)
     options = config.mdx_configs.get(HIGHLIGHT) or {}
     if HIGHLIGHT in config.markdown_extensions and not options.get("noclasses"):
         config.mdx_configs[HIGHLIGHT] = {**options, "pygments_style": ()}
