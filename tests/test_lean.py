@@ -115,6 +115,28 @@ def test_it_is_in_the_place_of_what_is_slow() -> None:
     assert type(states["types"]) is list
 
 
+HIGHLIGHT: dict[str, dict[str, object]] = {
+    "plain": {},
+    "guessing": {"guess_lang": True},
+    "of its own": {"extend_pygments_lang": [{"name": "php", "lang": "cuda"}]},
+}
+
+
+@pytest.mark.parametrize("options", HIGHLIGHT.values(), ids=HIGHLIGHT)
+@pytest.mark.parametrize("language", ["cuda", "CUDA", "php", "nothing", "", "text"])
+def test_code_is_shown_as_it_was_the_second_time_too(
+    options: dict[str, object], language: str
+) -> None:
+    """A language that is known by now is what it was, whatever else it means on another site."""
+    text = f"```{language}\n#!/bin/sh\nint a = 'b';\n```\n"
+    extensions = ["pymdownx.highlight", "pymdownx.superfences"]
+    configs = {"pymdownx.highlight": {"pygments_lang_class": True, **options}}
+    plain = markdown.markdown(text, extensions=extensions, extension_configs=configs)
+    for _ in range(2):
+        made = markdown.markdown(text, extensions=[*extensions, LEAN], extension_configs=configs)
+        assert made == plain
+
+
 def test_another_extensions_patterns_are_left_to_it() -> None:
     """Where the processor of patterns was replaced by another, that one stays."""
 

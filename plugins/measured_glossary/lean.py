@@ -96,13 +96,23 @@ def hasten(lexer: Any) -> None:
 
 @cache
 def lean(highlighter: Any) -> Any:
-    """Give a class that does what a highlighter of pymdownx does, with lexers in haste."""
+    """Give a class that does what a highlighter of pymdownx does, with lexers in haste.
+
+    Pygments looks through all its languages for each block of code.
+    """
+    known: dict[str, Any] = {}
 
     class Lean(highlighter):  # type: ignore[misc] # pymdownx has no types
-        def get_lexer(self, *of: Any, **other: Any) -> Any:
-            found = super().get_lexer(*of, **other)
-            hasten(type(found[0]))
-            return found
+        def get_lexer(
+            self, src: str, language: str, inline: bool, stripnl: bool
+        ) -> tuple[Any, str]:
+            if language in known and not self.extend_pygments_lang:
+                return known[language](stripnl=stripnl), language
+            lexer, name = super().get_lexer(src, language, inline, stripnl)
+            hasten(type(lexer))
+            if language and language.lower() in lexer.aliases and not self.extend_pygments_lang:
+                known[language] = type(lexer)
+            return lexer, name
 
     return Lean
 
