@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import io
 import json
 import re
 import struct
@@ -12,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
+from PIL import Image, ImageColor
 
 from measured_glossary import card, cite, feeds, graph, metadata
 from measured_glossary.address import Address
@@ -216,6 +218,18 @@ def test_a_card_has_the_size_that_is_told() -> None:
     assert made[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">II", made[16:24]) == (1200, 630)
     assert made == card.draw(**texts)
+
+
+def test_a_card_is_read_as_it_was_drawn() -> None:
+    """Who reads the PNG finds the bar at its left edge, paper beside it, and ink on the paper."""
+    made = Image.open(io.BytesIO(card.draw(heading="warp", text="", above="", below="")))
+    assert (made.format, made.size) == ("PNG", (card.WIDTH, card.HEIGHT))
+    seen = made.convert("RGB")
+    bar, paper, ink = (ImageColor.getrgb(name) for name in (card.ACCENT, card.PAPER, card.INK))
+    assert seen.crop((0, 0, 24, card.HEIGHT)).getcolors() == [(24 * card.HEIGHT, bar)]
+    assert seen.crop((24, 0, card.MARGIN, card.HEIGHT)).getcolors() == [(56 * card.HEIGHT, paper)]
+    assert ink in [colour for _, colour in seen.getcolors() or []]
+    assert seen.getbbox() == (0, 0, card.WIDTH, card.HEIGHT)
 
 
 @pytest.mark.parametrize("count", [1, 2, 100])

@@ -6,8 +6,8 @@ know entries, nor ask the network for a font: Pillow brings one.
 
 from __future__ import annotations
 
-import io
 import math
+import struct
 import unicodedata
 import zlib
 from collections.abc import Iterator
@@ -25,8 +25,8 @@ _ALIKE = str.maketrans({"–": "-", "—": "-", "−": "-", "‘": "'", "’": "
 
 def draw(*, heading: str, text: str, above: str, below: str) -> bytes:
     """Draw a card: a line above, a heading, a text of at most four lines, a line below."""
-    image = Image.new("L", (WIDTH, HEIGHT))  # each dot’s place in the palette
-    image.paste(_BAR, (0, 0, 24, HEIGHT))
+    image = Image.new("L", (_FILTER + WIDTH, HEIGHT))  # each dot’s place in the palette
+    image.paste(_BAR, (_FILTER, 0, _FILTER + 24, HEIGHT))
     _write(image, 64, _shown(above), 30, is_muted=True)
     size = next((s for s in (84, 68, 54, 42) if _fits(heading, s)), 42)
     _write(image, 140, _cut(_shown(heading), size), size)
@@ -34,10 +34,22 @@ def draw(*, heading: str, text: str, above: str, below: str) -> bytes:
         _write(image, 270 + row * 56, line, 40)
     _write(image, 545, _cut(_shown(below), 28), 28, is_muted=True)
     image.putpalette(_palette(), "RGB")
-    packed = io.BytesIO()
-    # To look for nothing but repeated dots takes less than half the time, and a sixth more bytes.
-    image.save(packed, format="PNG", bits=4, compress_type=zlib.Z_RLE)
-    return packed.getvalue()
+    return _png(image.tobytes("raw", "P;4"))
+
+
+def _png(rows: bytes) -> bytes:
+    """Give a PNG of packed dots, each row behind its filter.
+
+    Pillow's own takes twice as long: it packs row by row.
+    """
+    head = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 4, 3, 0, 0, 0)  # four bits, in a palette
+    packed = zlib.compress(rows, 2)
+    chunks = ((b"IHDR", head), (b"PLTE", _palette()), (b"IDAT", packed), (b"IEND", b""))
+    parts = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
 def _write(image: Image.Image, top: int, line: str, size: int, *, is_muted: bool = False) -> None:
@@ -45,7 +57,7 @@ def _write(image: Image.Image, top: int, line: str, size: int, *, is_muted: bool
     left = float(MARGIN)
     for word in line.split():
         drawn, (x, y) = _word(word, size, is_muted)
-        image.paste(drawn, (round(left) + x, top + y))
+        image.paste(drawn, (_FILTER + round(left) + x, top + y))
         left += _width(word, size) + _width(" ", size)
 
 
@@ -64,6 +76,7 @@ def _word(word: str, size: int, is_muted: bool) -> tuple[Image.Image, tuple[int,
 _INK = [value * SHADES // 256 for value in range(256)]
 _MUTED = [shade + SHADES - 1 if shade else 0 for shade in _INK]
 _BAR = 2 * SHADES - 1
+_FILTER = 2  # dots of nothing before each row: packed, they are a PNG's name for no filter
 
 
 @cache

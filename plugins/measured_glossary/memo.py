@@ -35,6 +35,7 @@ FEW = 24  # fewer than this are computed here: starting processes takes longer
 CHUNK = 8
 SPAN = 1_000  # items, or about, after which processes end: what one looked at is no more shared
 JOINED = 50  # values that are kept once more as one: an edit makes one such group anew
+PNG = b"\x89PNG"  # what begins so is packed by itself
 LOOSE = 10_000  # values, of a dozen pages, after which a process looks for those it may drop
 _EACH_ANEW = 2  # the form of `marshal` in which the same value gives the same bytes
 _HELD = 50  # values that are written at once: some are large
@@ -293,8 +294,11 @@ class Packed:
 
 
 def packed(value: object) -> Packed:
-    """Give a value as it is kept; one that is packed stays as it is."""
-    return value if isinstance(value, Packed) else Packed(zlib.compress(pickle.dumps(value, 5), 1))
+    """Give a value as it is kept; one that is packed stays as it is, and so does a picture."""
+    if isinstance(value, Packed):
+        return value
+    is_picture = isinstance(value, bytes) and value.startswith(PNG)
+    return Packed(zlib.compress(pickle.dumps(value, 5), 0 if is_picture else 1))
 
 
 def unpacked(value: Packed) -> Any:
