@@ -10,6 +10,7 @@ of them are the line ends between two elements. Pygments tries forty rules at ea
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from typing import Any
@@ -25,6 +26,7 @@ from measured_glossary.sieve import Signs, may_begin, signs
 
 Rule = tuple[Any, Any, Any]  # of Pygments: what matches, what it is, which state is next
 MANY = 12  # rules of a state: to choose among fewer takes longer than to try them
+OFTEN = 25  # blocks of code in one language
 
 
 class LeanInlineProcessor(InlineProcessor):
@@ -54,32 +56,31 @@ class LeanInlineProcessor(InlineProcessor):
         return data
 
 
-class Rules:
-    """A state's rules; who goes through them gets those that may match where text is read.
+class Rules(dict[str, Sequence[Rule]]):
+    """A state's rules by the sign where text is read: those that may match there.
 
-    Pygments asks each in turn for a match at a place. The first one here is none of its rules, and
-    matches nothing: it learns the place, and so which of them are worth asking.
+    Pygments goes through a state's rules and asks each for a match at a place. The first one here
+    is none of them, and matches nothing: it learns the place, and so which are worth asking.
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        self._fitting: dict[str, Sequence[Rule]] = {"": rules}  # at the end of a text all may
-        self._all = rules
+        super().__init__({"": rules})  # at the end of a text all may
 
-    def __iter__(self) -> Iterator[Rule]:
+    def __missing__(self, sign: str) -> Sequence[Rule]:
+        """Choose among the rules, once for each sign."""
+        self[sign] = [rule for rule in self[""] if _may_match(rule, sign)]
+        return self[sign]
+
+    def __iter__(self) -> Iterator[Any]:
         """Give the rules that may match, once the first was asked."""
         found: Sequence[Rule] = ()
 
         def learn(text: str, place: int, *_: int) -> None:
             nonlocal found
-            found = self._fit(text[place : place + 1])
+            found = self[text[place : place + 1]]
 
         yield learn, None, None
         yield from found
-
-    def _fit(self, sign: str) -> Sequence[Rule]:
-        if sign not in self._fitting:
-            self._fitting[sign] = [rule for rule in self._all if _may_match(rule, sign)]
-        return self._fitting[sign]
 
 
 def _may_match(rule: Rule, sign: str) -> bool:
@@ -98,20 +99,26 @@ def hasten(lexer: Any) -> None:
 def lean(highlighter: Any) -> Any:
     """Give a class that does what a highlighter of pymdownx does, with lexers in haste.
 
-    Pygments looks through all its languages for each block of code.
+    Pygments looks through all its languages for each block of code. A lexer that is asked for a few
+    times stays as it is: to read its rules takes as long as to read some blocks.
     """
     known: dict[str, Any] = {}
+    asked: Counter[Any] = Counter()
 
     class Lean(highlighter):  # type: ignore[misc] # pymdownx has no types
         def get_lexer(
             self, src: str, language: str, inline: bool, stripnl: bool
         ) -> tuple[Any, str]:
             if language in known and not self.extend_pygments_lang:
-                return known[language](stripnl=stripnl), language
-            lexer, name = super().get_lexer(src, language, inline, stripnl)
-            hasten(type(lexer))
+                lexer, name = known[language](stripnl=stripnl), language
+            else:
+                lexer, name = super().get_lexer(src, language, inline, stripnl)
+            kind = type(lexer)
             if language and language.lower() in lexer.aliases and not self.extend_pygments_lang:
-                known[language] = type(lexer)
+                known[language] = kind
+            asked[kind] += 1
+            if asked[kind] == OFTEN:
+                hasten(kind)
             return lexer, name
 
     return Lean
