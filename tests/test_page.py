@@ -6,6 +6,7 @@ import datetime
 import gzip
 import html
 import re
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from html.parser import HTMLParser
@@ -361,6 +362,24 @@ def test_a_value_cannot_break_out(text: str) -> None:
 def test_no_value_breaks_out(text: str) -> None:
     """Whatever printable text a value holds, it is that text and nothing else."""
     check_inert(text)
+
+
+SYNTAX = re.compile(
+    r"[&<>\"`*_\[\]{}|~^=+\\$@#]|:(?=\S)|(?<=www)\."
+    r"|\A[!-/:-@\[-`{-~]|(?<=\A\d)[.)]|(?<=\A\d\d)[.)]"
+)
+NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+
+
+@given(
+    st.lists(st.sampled_from([*string.punctuation, "www", "1", "٣", "a", "é", " "])).map("".join)
+)
+def test_a_sign_is_written_out_where_it_is_syntax(text: str) -> None:
+    """In a line or at its start: what one alternative for each would find, no sign more or less."""
+    shown = SYNTAX.sub(
+        lambda found: NAMED.get(found.group(), f"&#{ord(found.group())};"), folded(text)
+    )
+    assert inert(text) == shown
 
 
 def test_prose_keeps_code_spans_only() -> None:

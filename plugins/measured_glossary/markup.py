@@ -17,11 +17,13 @@ from markupsafe import Markup
 TEMPLATES = Path(__file__).parent / "templates"
 
 # What CommonMark, Python-Markdown and its usual extensions read as syntax inside a line: emphasis,
-# code, links, tables, entities, tags, attribute lists, math, emoji, mentions, bare addresses.
-_INSIDE = r"[&<>\"`*_\[\]{}|~^=+\\$@#]|:(?=\S)|(?<=www)\."
+# code, links, tables, entities, tags, attribute lists, math, emoji, mentions, bare addresses. Each
+# looks back at the sign itself.
+_INSIDE = r"(?<=[&<>\"`*_\[\]{}|~^=+\\$@#])|(?<=:)(?=\S)|(?<=www\.)"
 # What they read as syntax at its start: lists, headings, quotes, rules, admonitions, blocks.
-_START = r"\A[!-/:-@\[-`{-~]|(?<=\A\d)[.)]|(?<=\A\d\d)[.)]"
-_SPECIAL = re.compile(f"{_INSIDE}|{_START}")
+_START = r"(?<=\A.)|(?<=\A\d[.)])|(?<=\A\d\d[.)])"
+# Any of ASCII's signs is seen at once; which of them matter is asked of those alone.
+_SPECIAL = re.compile(rf"[!-/:-@\[-`{{-~](?:{_INSIDE}|{_START})")
 _WHOLE = re.compile(r"(\d{4}-\d\d-\d\d|\d+(?:\.\d+)? %|\bn &#61; \d+)")
 _CODE_SPAN = re.compile(r"(`+)(.+?)\1")
 
