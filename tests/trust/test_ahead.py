@@ -6,6 +6,7 @@ Every attack in `test_signoff` is judged with and without what was verified ahea
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,6 +100,17 @@ def test_a_killed_process_costs_time_and_nothing_else(world: World, folder: Path
     found = Ahead(folder, [ENTRY] * 100_000)
     found.process.kill()
     found.process.join()
+    assert _judged(world, found) == world.judge()
+    found.close()
+
+
+def test_the_process_ends_where_it_is_met(world: World, folder: Path) -> None:
+    """Who asks comes from the first entry, it from the last: the rest is verified already."""
+    found = Ahead(folder, [ENTRY] * 100_000)
+    first = next(good_marks(world.signatures))
+    assert any(first in found for _ in range(10**7))
+    found.process.join(LIMIT_S)
+    assert found.process.exitcode == -signal.SIGKILL
     assert _judged(world, found) == world.judge()
     found.close()
 

@@ -30,6 +30,8 @@ class Ahead:
     """The marks found so far, by a process that begins with the last entry.
 
     `in` reads what came since when it does not know a mark: most come before they are asked for.
+    Whoever asks begins with the first entry. Where the two meet all is verified, and the process
+    ends; in another order it ends too early, which costs time and nothing else.
     """
 
     def __init__(self, root: Path, entries: Sequence[str]) -> None:
@@ -45,9 +47,12 @@ class Ahead:
             raise
 
     def __contains__(self, mark: object) -> bool:
-        if mark not in self._marks:
-            self._look()
-        return mark in self._marks
+        if mark in self._marks:
+            return True
+        self._look()
+        if is_met := mark in self._marks:
+            self.process.kill()
+        return is_met
 
     def _look(self) -> None:
         raw = os.pread(self._file.fileno(), _READ_BYTES, self._read)
