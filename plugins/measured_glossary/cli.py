@@ -19,6 +19,7 @@ from pathlib import Path
 
 import shtab
 
+import measured_glossary.rarely  # noqa: F401 - what it does, it does for the imports below too
 from measured_glossary import (
     __version__,
     cli_machines,

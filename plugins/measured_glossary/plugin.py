@@ -28,6 +28,7 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils.templates import TemplateContext
 
+import measured_glossary.rarely  # noqa: F401 - what it does, it does for the imports below too
 from measured_glossary import pipeline, search, status, website
 from measured_glossary.address import Address
 from measured_glossary.eager import attach
@@ -43,9 +44,6 @@ from measured_glossary.trust.folder import ENTRIES
 
 log = get_plugin_logger("measured-glossary")
 
-# A build makes hundreds of thousands of values and few that hold each other: looking for those at
-# every seven hundredth value, as Python does, is a quarter of a large build.
-RARELY = (100_000, 20, 100)
 WATCHED = ("glossary", "code", "measurements", "paths")
 SWALLOWED = "another plugin swallowed the on_config event of measured-glossary"
 SWITCHED_OFF = (
@@ -188,7 +186,6 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         self.on_build_error()
 
     on_post_build = CombinedEvent(_complete, _publish)
-    on_shutdown = staticmethod(gc.freeze)  # or Python looks once more through all that it holds
 
     def on_build_error(self, *, error: Exception | None = None) -> None:
         """Let go of what a build holds; after an error the last good site is as it was."""
@@ -229,7 +226,6 @@ def project_root(config: MkDocsConfig) -> Path:
 
 def _prepare(*, keep: bool) -> None:
     """Look for no values that hold each other until pages are printed: there are none."""
-    gc.set_threshold(*RARELY)
     if gc.get_freeze_count():  # `serve` builds again: the build before the last one may go
         gc.unfreeze()
         gc.collect()
