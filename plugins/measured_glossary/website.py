@@ -12,9 +12,10 @@ import pickle
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 
 from measured_glossary import catalogue, cite, metadata, page, path_pages, proof, published
@@ -131,17 +132,26 @@ def website(
         *_paths(shelf),
         *shelf.files(),
     ]
-    shown = (out for out in made if out.is_public or drafts)
-    # Two experiments may share a file: it stands there once, public if one of them is.
-    by_uri = {out.uri: out for out in sorted(shown, key=lambda out: (out.uri, out.is_public))}
     return Website(
-        outputs=tuple(by_uri.values()),
+        outputs=tuple(_each_once(out for out in made if out.is_public or drafts)),
         glossary=glossary,
         known=shelf.known,
         public=shelf.public,
         judged={entry_uri(judged.id): judged for judged in glossary.entries},
         shelf=shelf,
     )
+
+
+def _each_once(shown: Iterable[Output]) -> Iterator[Output]:
+    """Give files in the order of where they stand.
+
+    Two experiments may share one: it stands there once, public if one of them is.
+    """
+    by_uri = dict[str, Output]()
+    for out in shown:
+        if out.is_public or out.uri not in by_uri or not by_uri[out.uri].is_public:
+            by_uri[out.uri] = out
+    return (by_uri[uri] for uri in sorted(by_uri))
 
 
 def with_again(site: Website, judged: Judged) -> tuple[Website, Output]:
@@ -233,9 +243,9 @@ def _named(
 
     Of each text comes its digest, and what gives it.
     """
-    names = digest(sorted((key, ids_of(terms)) for key, terms in known.linked.items()))
-    ids = digest(sorted((term.id, bool(term.uri)) for term in known.by_id.values()))
-    made = digest(package(), "named", names, ids)
+    names = sorted((key, ids_of(terms)) for key, terms in known.linked.items())
+    ids = sorted((term.id, bool(term.uri)) for term in known.by_id.values())
+    made = plain_digest(package(), "named", names, ids)
     keys = [plain_digest(made, sha256) for sha256, _ in texts]
 
     def find(index: int) -> Named:
@@ -396,9 +406,10 @@ def _index(shelf: _Shelf) -> Output:
     shown = [e for e in glossary.entries if shelf.drafts or e.verdict.state == "published"]
     connections = _connections(shelf)
     said = [_listed(entry) for entry in shown]
+    frame = digest(_site(glossary), _place(shelf.public))
     return Output(
         uri=f"{ENTRIES}/index.md",
-        key=digest(package(), "index", _site(glossary), said, connections, _place(shelf.public)),
+        key=plain_digest(package(), "index", said, connections, frame),
         make=lambda: (
             _front_matter({"title": glossary.project.title}, search="exclude: true")
             + page.render_index(_site(glossary), shown, connections)
@@ -429,14 +440,13 @@ def _connections(shelf: _Shelf) -> list[tuple[str, str]]:
         if e.entry
     }
     by_uri = {entry_uri(entry_id): name for entry_id, name in names.items()}
-    found: set[tuple[str, ...]] = set()
+    found: set[tuple[str, str]] = set()
     for judged in catalogue.shown(shelf.glossary, drafts=shelf.drafts):
-        front = judged.entry.front if judged.entry else None
+        front, own = judged.entry.front if judged.entry else None, names[judged.id]
+        others = [by_uri.get(mention.uri, "") for mention in shelf.met_in.get(judged.id, ())]
         for other in front.related if front else ():
-            named = other.term if isinstance(other, PlainTerm) else names.get(other, "")
-            found.add(tuple(sorted((names[judged.id], named))))
-        for mention in shelf.met_in.get(judged.id, ()):
-            found.add(tuple(sorted((names[judged.id], by_uri.get(mention.uri, "")))))
+            others.append(other.term if isinstance(other, PlainTerm) else names.get(other, ""))
+        found.update((own, other) if own < other else (other, own) for other in others)
     return sorted((a, b) for a, b in found if a and a != b)
 
 
@@ -545,13 +555,20 @@ def _records(study: Study) -> Iterator[tuple[str, bytes]]:
             yield f"{name}.sig", measured.attestation.signature
 
 
+_all_of = attrgetter(*(field.name for field in fields(Stop)))
+
+
 def _paths(shelf: _Shelf) -> Iterator[Output]:
     """Give the pages of study paths; what they show is chosen like the rest of the shelf."""
     for made in path_pages.pages(shelf.glossary, shelf.stops, ASSETS):
         content = _front_matter(made.matter) + made.markdown
         yield _whole(made.uri, content, is_public=True, title=made.matter["title"])
-    script = path_pages.steps_script(shelf.stops)
-    yield _whole(path_pages.STEPS, script, is_public=True)
+    yield Output(
+        uri=path_pages.STEPS,
+        key=plain_digest(package(), "steps", *map(_all_of, shelf.stops.values())),
+        make=partial(path_pages.steps_script, shelf.stops),
+        is_public=True,
+    )
 
 
 def _assets() -> Iterator[Output]:
