@@ -11,13 +11,13 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
 from measured_glossary.memo import Memo
-from measured_glossary.press import Notes, Press, bind, keeper
+from measured_glossary.press import Notes, Press, bind, keeper, remember_each
 from measured_glossary.website import Output
 
 
 def config_of(tmp_path: Path, **settings: object) -> MkDocsConfig:
     """Give MkDocs' configuration of a site."""
-    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs").mkdir(parents=True)
     config = MkDocsConfig(str(tmp_path / "mkdocs.yml"))
     config.load_dict({"site_name": "Site", "docs_dir": str(tmp_path / "docs"), **settings})
     assert config.validate() == ([], [])
@@ -66,3 +66,18 @@ def test_a_page_is_as_mkdocs_makes_it(
     assert first and second
     assert first.meta is not second.meta
     assert first.toc is not second.toc
+
+
+def test_each_environment_of_a_theme_finds_what_another_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A template is compiled once for all of them; without, each compiles its own."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    config, plain = config_of(tmp_path / "one"), config_of(tmp_path / "other")
+    remember_each(config)
+    assert config.theme.get_env().get_template("404.html")
+    monkeypatch.setattr("jinja2.Environment.compile", None)  # compiling again would fail
+    assert config.theme.get_env().get_template("404.html")
+    with pytest.raises(TypeError):
+        plain.theme.get_env().get_template("404.html")

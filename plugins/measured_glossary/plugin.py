@@ -34,7 +34,7 @@ from measured_glossary.address import Address
 from measured_glossary.eager import attach
 from measured_glossary.lab.study import Measure
 from measured_glossary.memo import Memo
-from measured_glossary.press import named, remember_own
+from measured_glossary.press import named, remember_each, remember_own
 from measured_glossary.printing import Printing, printing
 from measured_glossary.problem import Problem, Refused, to_text
 from measured_glossary.progress import Tenths
@@ -93,7 +93,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
             raise PluginError(SWITCHED_OFF)
         if self.started is not None:  # `serve` gave up on the build before this one
             self.started.give_up()
-        _prepare(keep=self.config.cache)
+        _prepare(config, keep=self.config.cache)
         settings = settings_of(config, self.config)
         with refusals():
             self.started, self.glossary = pipeline.start(project_root(config), settings), None
@@ -224,13 +224,18 @@ def project_root(config: MkDocsConfig) -> Path:
     return Path(config.config_file_path).resolve().parent
 
 
-def _prepare(*, keep: bool) -> None:
-    """Look for no values that hold each other until pages are printed: there are none."""
+def _prepare(config: MkDocsConfig, *, keep: bool) -> None:
+    """Look for no values that hold each other until pages are printed: there are none.
+
+    To `keep` is to remember what Jinja compiled, too.
+    """
     if gc.get_freeze_count():  # `serve` builds again: the build before the last one may go
         gc.unfreeze()
         gc.collect()
     gc.disable()
     remember_own(wanted=keep)
+    if keep:
+        remember_each(config)
 
 
 def _extend(config: MkDocsConfig) -> None:

@@ -425,6 +425,21 @@ def remember_compiled(env: jinja2.Environment, config: MkDocsConfig) -> None:
     _remember(env, plugins, sorted(env.extensions), options)
 
 
+def remember_each(config: MkDocsConfig) -> None:
+    """Let each environment that a plugin asks the theme for find its templates compiled.
+
+    Material's search makes one for each of three words that it translates.
+    """
+    make = config.theme.get_env
+
+    def get_env() -> jinja2.Environment:
+        env = make()
+        remember_compiled(env, config)
+        return env
+
+    config.theme.get_env = get_env  # type: ignore[method-assign] # a theme has no event for it
+
+
 def remember_own(*, wanted: bool) -> None:
     """Let Jinja find our own templates compiled, or have it compile them anew."""
     ENVIRONMENT.bytecode_cache = None
