@@ -14,14 +14,13 @@ from contextlib import contextmanager
 from dataclasses import astuple, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from jinja2 import Environment
 from mkdocs.config import base, config_options
 from mkdocs.config.base import ValidationError
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
-from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin_logger
 from mkdocs.structure.files import Files, get_files
 from mkdocs.structure.nav import Navigation
@@ -31,7 +30,6 @@ from mkdocs.utils.templates import TemplateContext
 import measured_glossary.rarely  # noqa: F401 - what it does, it does for the imports below too
 from measured_glossary import pipeline, search, status, website
 from measured_glossary.address import Address
-from measured_glossary.eager import attach
 from measured_glossary.lab.study import Measure
 from measured_glossary.memo import Memo
 from measured_glossary.press import named, remember_each, remember_own
@@ -41,6 +39,9 @@ from measured_glossary.progress import Tenths
 from measured_glossary.stage import Stage, enter
 from measured_glossary.tree import publish, standing
 from measured_glossary.trust.folder import ENTRIES
+
+if TYPE_CHECKING:
+    from mkdocs.livereload import LiveReloadServer
 
 log = get_plugin_logger("measured-glossary")
 
@@ -196,6 +197,8 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
         self, server: LiveReloadServer, *, config: MkDocsConfig, builder: Callable[..., None]
     ) -> LiveReloadServer:
         """Show an edited entry at once; the build follows."""
+        from measured_glossary.eager import attach  # and with it a server, which no build needs
+
         return attach(server, project_root(config) / ENTRIES, partial(_show_again, self))
 
     def _made(self) -> website.Website:
