@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import Files
+from mkdocs.structure.files import Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
 from measured_glossary.memo import Memo
-from measured_glossary.press import Notes, Press, bind, keeper, remember_each
+from measured_glossary.press import Kept, Notes, Press, bind, keeper, remember_each
 from measured_glossary.website import Output
 
 
@@ -81,3 +81,27 @@ def test_each_environment_of_a_theme_finds_what_another_compiled(
     assert config.theme.get_env().get_template("404.html")
     with pytest.raises(TypeError):
         plain.theme.get_env().get_template("404.html")
+
+
+@pytest.mark.parametrize("use_directory_urls", [True, False])
+def test_a_file_is_as_mkdocs_makes_it(tmp_path: Path, use_directory_urls: bool) -> None:
+    """It has the same attributes, its page's place is beside its Markdown, and links lead to it."""
+    config = config_of(tmp_path, use_directory_urls=use_directory_urls)
+    for uri, place in {
+        "glossary/warp/index.md": "glossary/warp/index.html",
+        "glossary/warp/author.json": "glossary/warp/author.json",
+    }.items():
+        output = Output(uri=uri, key=b"key", make="", is_public=True)
+        made = keeper(config)(output)
+        expected = Kept(
+            uri,
+            None,
+            config.site_dir,
+            use_directory_urls,
+            dest_uri=place,
+            inclusion=InclusionLevel.NOT_IN_NAV,
+        )
+        expected.generated_by, expected.output = "measured-glossary", output
+        assert vars(made) == vars(expected)
+        assert (made.url, made.abs_dest_path) == (expected.url, expected.abs_dest_path)
+        assert not made.is_documentation_page()

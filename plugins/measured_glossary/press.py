@@ -246,19 +246,19 @@ def print_lean(config: MkDocsConfig, env: jinja2.Environment) -> None:
 
 
 def keeper(config: MkDocsConfig) -> Callable[[Output], Kept]:
-    """Give what makes the file of an output, as MkDocs' other pages may link to it."""
-    site_dir, use_directory_urls = config.site_dir, config.use_directory_urls
+    """Give what makes the file of an output, as MkDocs' other pages may link to it.
+
+    Such files differ in what they are called and hold, as `_pages` has it of their pages.
+    """
+    model = Kept("", None, config.site_dir, config.use_directory_urls)
+    model.inclusion = InclusionLevel.NOT_IN_NAV  # where there is a draft, links lead to it
+    model.generated_by = "measured-glossary"
 
     def kept(output: Output) -> Kept:
-        file = Kept(
-            output.uri,
-            src_dir=None,
-            dest_dir=site_dir,
-            use_directory_urls=use_directory_urls,
-            dest_uri=output.uri.removesuffix(".md") + ".html" if output.is_page else output.uri,
-            inclusion=InclusionLevel.NOT_IN_NAV,  # where there is a draft, links lead to it
-        )
-        file.generated_by, file.output = "measured-glossary", output
+        file, uri = Kept.__new__(Kept), output.uri
+        vars(file).update(vars(model))
+        file.src_uri, file.output = uri, output
+        file.dest_uri = f"{uri.removesuffix('.md')}.html" if output.is_page else uri
         return file
 
     return kept

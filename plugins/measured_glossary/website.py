@@ -17,6 +17,7 @@ from functools import cached_property, partial
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
 
 from measured_glossary import catalogue, cite, metadata, page, path_pages, proof, published
 from measured_glossary.address import Address
@@ -57,8 +58,7 @@ ENTRY_BOOST = 4
 SCRIPT = f"{ASSETS}/tile-lifecycle.js"  # loaded by the pages that show the diagram
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
+class Output(NamedTuple):  # of which a site has tens of thousands
     """A file of the site: `uri` from its top, and of a page the `title`.
 
     Only what `is_public` leaves the house. `key` names all that goes into the content and, for a
