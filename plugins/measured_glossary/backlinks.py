@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from measured_glossary.scan import scan
 from measured_glossary.source import Source, read
@@ -60,8 +61,7 @@ def hand_written(docs: Path) -> Iterator[tuple[Source, Written]]:
             yield source, Written(uri=uri, title=name, markdown=text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class Named(NamedTuple):  # quick to read from the memo: each page has one
     """What a text names: each mention of a term, and each entry with its first sentence there."""
 
     mentions: tuple[TermMention, ...]

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 from measured_glossary.memo import Memo, Packed, content_digest, packed, plain_digest, unpacked
 from measured_glossary.problem import Checked, Problem
@@ -20,8 +21,7 @@ from measured_glossary.problem import Checked, Problem
 Expand = Callable[[int], Checked[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):  # quick to read from the memo: each entry has one
     """What is known of an expanded body: what is wrong with it, its digest and its headings."""
 
     problems: tuple[Problem, ...] = ()

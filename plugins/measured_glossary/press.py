@@ -17,13 +17,13 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 from mkdocs.commands.build import get_context
@@ -73,8 +73,7 @@ class Kept(File):
         """Leave it alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notes:
+class Notes(NamedTuple):  # quick to read from the memo: each page has some
     """What is known of a printed page besides its content.
 
     `title` is its title, `anchors` where links may lead to on it; `links` are the anchors that it
@@ -199,7 +198,7 @@ class Press:
             said=tuple(said),
         )
         text, file.page, file._content = file.content_string, listed, None  # a page is large
-        return (text, made), replace(notes, sha256=digest(notes))
+        return (text, made), notes._replace(sha256=digest(notes))
 
     def _made(self, page: Page, files: Files) -> bytes:
         config, events = self.config, self.config.plugins
@@ -320,7 +319,7 @@ def _sharing() -> Callable[[Notes], Notes]:
             tuple(known.setdefault(each, each) for each in several)
             for several in (notes.anchors, notes.kept, notes.asked)
         )
-        return replace(notes, anchors=anchors, kept=kept, asked=asked)
+        return notes._replace(anchors=anchors, kept=kept, asked=asked)
 
     return shared
 

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from measured_glossary.automaton import Names, find, names
 from measured_glossary.markup import href, inert
@@ -76,8 +77,7 @@ class Vocabulary:
         return (one,) if one else self.by_name.get(_key(name), ())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
+class Mention(NamedTuple):  # quick to read from the memo: each page has some
     """A stretch of a text that names terms; `shown` is what stands there for the reader."""
 
     start: int
