@@ -14,7 +14,7 @@ from measured_glossary.address import Address
 from measured_glossary.cli import main
 from measured_glossary.markup import ENVIRONMENT
 from measured_glossary.press import Kept, Press
-from measured_glossary.website import website
+from measured_glossary.website import Output, website
 from mkdocs_world import mkdocs
 from site_world import ENTRY, Site, new_site
 from test_sites import laid_out, read_case
@@ -120,7 +120,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {"threads": 64, "wrong": [12, 7, 31], "launched": 1},
     ]
 }
-LANE_PAGE = "glossary/lane/index.html"
+LANE_PAGE, LANE_PAGE_SOURCE = "glossary/lane/index.html", "glossary/lane/index.md"
 EDITS = {
     "an answer": Edit(answer, "lesson/index.html"),
     "a body": Edit(body, LANE_PAGE),
@@ -183,6 +183,22 @@ def test_what_is_kept_is_what_would_be_made(site: Site, name: str) -> None:
     forget(site)
     anew = tree(mkdocs(site).folder)
     assert [name for name in sorted({*anew, *kept}) if anew.get(name) != kept.get(name)] == []
+
+
+def test_other_code_of_ours_is_another_key(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this package writes is written again by another version, the files that verify too."""
+    address = Address(base="https://test.example/")
+
+    def outputs() -> dict[str, Output]:
+        made = website(site.build(), site.root / "docs", drafts=False, address=address).outputs
+        return {out.uri: out for out in made}
+
+    before = outputs()
+    monkeypatch.setattr("measured_glossary.website.package", lambda: "another version")
+    after = outputs()
+    written = {uri for uri, out in before.items() if callable(out.make)}
+    assert {"glossary/warp/manifest.sha256", LANE_PAGE_SOURCE} <= written
+    assert [uri for uri in sorted(written) if before[uri].key == after[uri].key] == []
 
 
 CODE = "pymdownx.superfences, pymdownx.highlight"

@@ -350,9 +350,13 @@ def _rendered(shelf: _Shelf, judged: Judged) -> str:
 
 
 def _facts(judged: Judged) -> bytes:
-    """Give a digest of all that is said of an entry: its text, its verdict, who signed it when."""
+    """Give a digest of all that is said of an entry: its text, its verdict, who signed it when.
+
+    What this package makes of that is in it too.
+    """
     folder, signoff, verdict = judged.draft.folder, judged.signoff, judged.verdict
     return plain_digest(
+        package(),
         judged.id,
         judged.entry.sha256 if judged.entry else "",
         files_digest(folder.signatures) if folder else b"",
