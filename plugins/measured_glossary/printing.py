@@ -157,7 +157,7 @@ class Printing:
     def leaves(self) -> Leaves:
         """Give every file that MkDocs did not write."""
         if self.press is None:
-            return Leaves(keys={}, load=_none)
+            return Leaves(keys={}, load=dict[str, bytes]().__getitem__)
         keys, files = dict[str, bytes](), dict[str, Kept]()
         for page, key in zip(self.pages, self.keys, strict=True):
             for uri in (page.dest_uri, page.src_uri)[: 1 + has_twin(page.output)]:
@@ -218,7 +218,3 @@ def _content(press: Press, files: Mapping[str, Kept], uri: str) -> bytes:
     found = press.memo.get(file.output.key) if file.output.is_costly else None
     content: str | bytes = file.output.content if found is None else found
     return content.encode("utf-8") if isinstance(content, str) else content
-
-
-def _none(uri: str) -> bytes:
-    raise LookupError(uri)

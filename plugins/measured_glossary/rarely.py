@@ -1,8 +1,8 @@
 """Asks Python to look rarely for values that hold each other: once this is imported, before others.
 
 A build makes hundreds of thousands of values, what is imported among them, and few that hold each
-other. To look for those at every seven hundredth value, as Python does, is a quarter of a large
-build, and a sixth of loading this package.
+other. To look for those at every seven hundredth value, as Python does, takes a good part of a
+large build, and of loading this package.
 """
 
 import atexit
