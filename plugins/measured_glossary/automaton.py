@@ -16,7 +16,7 @@ from itertools import accumulate
 
 # In Markdown an underscore may be escaped; a blank may be a hyphen or the end of a line. What was
 # blanked out is one piece.
-_PIECE = re.compile(r"(?:\\?_|[^\W_])+|[ \t]*\n[ \t]*|[ \t]+|-|\x00+|.", re.DOTALL)
+_PIECE = re.compile(r"\w+(?:\\_\w*)*|(?:\\_\w*)+|[ \t]*\n[ \t]*|[ \t]+|-|\x00+|.", re.DOTALL)
 _BLANKS = frozenset(" \t\n-")
 # Behind a name may stand a call's parentheses and a possessive, and no more of a word.
 _END = re.compile(r"(?:\(\))?(?![-.]?\w)(?:['’]s?\b)?")

@@ -22,7 +22,9 @@ MIN_QUOTED_WORDS = 4
 
 _HTML = re.compile(r"<(?=[A-Za-z/!?])|&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);")
 _ATTRIBUTES = re.compile(r"\{[^{}\n]*\}")
-_TOP_HEADING = re.compile(r"^[> ]*(?:(?:[-*+]|\d+[.)]) +)*#(?!#)|(?<=\S)[ \t]*\n {0,3}=+ *$", re.M)
+_TOP_HEADING = re.compile(r"#(?!#)|\n {0,3}=+ *$", re.M)
+_BEFORE_MARK = re.compile(r"[> ]*(?:(?:[-*+]|\d+[.)]) +)*")
+_ABOVE_LINE = re.compile(r".*\S[ \t]*")
 _SNIPPET = re.compile(r"^[ \t>]*;*-+8<-+(?:[ \t]+[\"'].*|[ \t]*)$", re.M)
 _NOTE_TARGET = re.compile(r"^[> \t]*\[\^[^\]\n]*\]:\s*([A-Za-z][A-Za-z0-9+.-]*:\S+)", re.M)
 _HTTPS = re.compile(r"https://[A-Za-z0-9.-]+(?::\d+)?(?:[/?#][^\s<>\"{}|\\^`]*)?")
@@ -44,7 +46,7 @@ _ALIKE = str.maketrans({
     }.items()
     for alike in many
 })  # fmt: skip
-_NOT_SHOWN = {code: None for code in range(128) if chr(code) not in f"{string.ascii_lowercase}:"}
+_NOT_SHOWN = bytes(code for code in range(128) if chr(code) not in f"{string.ascii_lowercase}:")
 _BYLINE = ("writtenby:", "reviewedby:", "lastcheckedon:", "writtenon:")
 _CLAUSE = re.compile(r"(?:^|(?<=[\n|\"“”\[\].:!?;>]))(?=[^\n])")
 _CLAUSE_SIGNS = 200
@@ -66,7 +68,7 @@ def _skeleton(text: str) -> str:
     """Give the letters and colons a reader sees, whatever script or markup they stand in."""
     plain = html.unescape(text) if "&" in text else text
     if plain.isascii():
-        return plain.lower().translate(_NOT_SHOWN)
+        return plain.lower().encode("ascii").translate(None, _NOT_SHOWN).decode("ascii")
     plain = unicodedata.normalize("NFKD", plain.replace("\\", "")).casefold().translate(_ALIKE)
     return re.sub(r"[^a-z:]+", "", plain.casefold())
 
@@ -99,7 +101,7 @@ def _markup_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:
         is_value = plain[found.end() :].startswith("}")
         hint = f"write '{{{found.group()}}}' for a value" if is_value else _BRACE
         yield _problem(lines.at(found.start()), "attribute-list", message, hint)
-    for found in _TOP_HEADING.finditer(plain):
+    for found in _top_headings(plain):
         place = lines.at(found.end() - 1)
         message = "a heading of the first level: the page's title is the question"
         yield _problem(place, "level-one-heading", message, "write '## …'")
@@ -107,6 +109,14 @@ def _markup_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:
         message = "the line includes a file that nobody signed"
         yield _problem(lines.at(found.start()), "snippet-include", message, _EXCERPT)
     yield from _byline_problems(markup, lines)
+
+
+def _top_headings(text: str) -> Iterator[re.Match[str]]:
+    """Give each mark of a heading of the first level: before its text, or below it."""
+    for found in _TOP_HEADING.finditer(text):
+        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if (_BEFORE_MARK if found.group() == "#" else _ABOVE_LINE).fullmatch(before):
+            yield found
 
 
 def _byline_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:

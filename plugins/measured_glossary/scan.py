@@ -165,6 +165,8 @@ class _Containers:
 
     def leave(self, indent: int) -> int:
         """Leave what a line so indented is not part of; give the indentation that is code."""
+        if not self.inner:
+            return 4
         self.inner = [c for c in self.inner if indent >= 4 * (c.level + 1)]
         levels = [c.level + 1 for c in self.inner]
         contents = [c.content for c in self.inner if indent >= c.content]
@@ -398,8 +400,8 @@ def _last_option(rows: list[str], row: int) -> int:
 
 def _indent(line: str) -> int:
     """Count the columns of white space a line begins with; a tab goes to the next fourth."""
-    line = line.expandtabs(4)
-    return len(line) - len(line.lstrip(" "))
+    margin = line[: len(line) - len(line.lstrip(" \t"))]
+    return len(margin.expandtabs(4))
 
 
 def _short(text: str) -> str:
@@ -413,14 +415,16 @@ def _quote_marks(line: str) -> str:
 
 # ── spans: what stands inside a paragraph ────────────────────────────────────────────────────
 
-# The signs that begin one are looked for first: to try each form at every sign of a text is slow.
+# It begins with the signs that begin one, and asks afterwards which it was: so `re` does not stop
+# at every other sign of a text.
 _TOKEN = re.compile(
-    r"(?=[\\`<{\]]|http)(?:"
-    r"(?P<escape>\\[!-/:-@\[-`{-~])|(?P<ticks>`+)|(?P<comment><!--)|(?P<value>\{\{)"
-    r"|(?P<auto><(?:[A-Za-z][A-Za-z0-9+.-]*:|[^\s<>@`]+@)[^\s<>`]*>"
-    r"|https?://[^\s<>`{}\[\]()\"'|*\\]+)"
-    r"|(?P<target>\]\())"
-    r"|(?P<reference>(?m:^[> \t]*)(?:(?:[-*+]|\d+[.)]) +)*\[(?!\^)[^\]\[]*\]:[^\n]*)"
+    r"[\\`<{\]\[h](?:"
+    r"(?<=\\)(?P<escape>[!-/:-@\[-`{-~])|(?<=`)(?P<ticks>`*)"
+    r"|(?<=<)(?P<comment>!--)|(?<=\{)(?P<value>\{)"
+    r"|(?<=<)(?P<auto>(?:[A-Za-z][A-Za-z0-9+.-]*:|[^\s<>@`]+@)[^\s<>`]*>)"
+    r"|(?<=h)(?P<address>ttps?://[^\s<>`{}\[\]()\"'|*\\]+)"
+    r"|(?<=\])(?P<target>\()"
+    r"|(?<=\[)(?P<reference>(?!\^)[^\]\[]*\]:[^\n]*))"
 )
 _BEGINNING = re.compile(r"[> \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)*")
 _TARGET = re.compile(r"(?:[^()`\\<\n]|\\.|<(?!!)|\([^()`\n]*\))*\)")
@@ -443,10 +447,10 @@ class _Spans:
         match token.lastgroup:
             case "escape":
                 return self.found.region("escape", start, end)
-            case "auto":
+            case "auto" | "address":
                 return self.found.region("link", start, end)
             case "reference":
-                return self.found.region("link", self.text.index("]:", start) + 2, end)
+                return self._reference(start, end)
             case "ticks":
                 return self._code(start, end)
             case "comment":
@@ -454,6 +458,13 @@ class _Spans:
             case "value":
                 return self._value(start, end)
         return self._target(start, end)
+
+    def _reference(self, start: int, end: int) -> int:
+        """Read the definition of a link, if that is what begins the line."""
+        begin = self.text.rfind("\n", 0, start) + 1
+        if begin < self.at or not _BEGINNING.fullmatch(self.text, begin, start):
+            return start + 1
+        return self.found.region("link", self.text.index("]:", start) + 2, end)
 
     def _code(self, start: int, end: int) -> int:
         ticks = self.text[start:end]

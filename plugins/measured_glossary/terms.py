@@ -192,7 +192,8 @@ def _read(text: str) -> _Prose:
     parts = [(kind, part, NO_TERM * len(part)) for kind, part in markup.parts()]
     with_code = "".join(blank if kind in _HIDDEN else part for kind, part, blank in parts)
     bare = "".join(part if kind in (None, "escape") else blank for kind, part, blank in parts)
-    prose = _ELSEWHERE.sub(_no_term, with_code)
+    elsewhere = [found.span() for found in _ELSEWHERE.finditer(with_code)]
+    prose = _blanked(with_code, elsewhere)
     code = [region for region in markup.regions if region.kind == "code"]
     starts = [region.start for region in code]
     forced = [
@@ -200,12 +201,11 @@ def _read(text: str) -> _Prose:
         for found in _FORCED.finditer(prose)
         if not (at := bisect_right(starts, found.start())) or code[at - 1].end <= found.start()
     ]
-    elsewhere = (_FORCED, _HEADING, _ELSEWHERE)
-    spans = [found.span() for pattern in elsewhere for found in pattern.finditer(with_code)]
+    others = (found.span() for each in (_FORCED, _HEADING) for found in each.finditer(with_code))
     return _Prose(
         forced=tuple(forced),
         sections=tuple(heading.start() for heading in _HEADING.finditer(prose)),
-        plain=_blanked(bare, spans),
+        plain=_blanked(bare, (*elsewhere, *others)),
     )
 
 
@@ -216,10 +216,6 @@ def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
         parts += [text[at:start], NO_TERM * (end - max(at, start))]
         at = max(at, end)
     return "".join([*parts, text[at:]])
-
-
-def _no_term(found: re.Match[str]) -> str:
-    return NO_TERM * len(found.group())
 
 
 def mentions(text: str, known: Vocabulary) -> tuple[Mention, ...]:

@@ -58,9 +58,10 @@ _RATIOS = (
 # '×' before a number is a ratio where nothing stands before it that it could multiply.
 _TIMES_N = rf"(?<![\w)\]*_`])(?<![\w)\]*_`]\s)×\s*{_NUMBER}|(?<=\s)×{_NUMBER}"
 _MULTIPLE = re.compile(rf"(?<![A-Za-z0-9.,])(?:{'|'.join(_RATIOS)})|{_TIMES_N}", re.IGNORECASE)
-# A word of each form above, in small letters: a sentence without one is passed over quickly.
+# A word of each form above, in small letters: a sentence without one is passed over quickly. Each
+# begins with a sign, by which `re` tells where to look.
 _MAY_BE_LOUD = re.compile(
-    r"always|never|invariably|without\s+exc|no\s+(?:time|case)|circumst|times|half|\d\s*x|×|%"
+    r"always|never|invariably|without\s+exc|no\s+(?:time|case)|circumst|times|half|x(?<=[\d\s].)|×|%"
     r"|all\s+(?:case|gpu|card|device)|every\s+(?:case|gpu|card|device)|any\s+(?:gpu|card|device)"
     r"|twice\s+[a-z]|thrice\s+[a-z]|per\s*cent|fold|factor|magnitude|halv|doubl|tripl|speed|slow"
 )
@@ -84,7 +85,7 @@ _SELECTED = re.compile(rf"[=,\[(]\s*[\"']?({_NUMBER})[\"']?\s*(?=[\],)])")
 
 _CAPTION = re.compile(r"^[ \t]+(?:caption|title):[ \t]*(\S.*)$", re.M)
 _SINGLE = re.compile(r"['‘](?<![\w)\]].)(?=\w)[^'‘’]*(?:['’]\w[^'‘’]*)*['’](?!\w)")
-_NOTE = re.compile(r"(?<!\\)\[\^[^\]\n]+\](?!:)|\]\[[^\]\n]+\]")
+_NOTE = re.compile(r"\[(?<!\\.)\^[^\]\n]+\](?!:)|\]\[[^\]\n]+\]")
 _NOTES = re.compile(rf"(?:[^\S\n]*(?:{_NOTE.pattern}))+")
 _BRACKETED = re.compile(r"\(([^()]*)\)")
 
