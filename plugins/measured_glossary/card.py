@@ -10,8 +10,9 @@ import math
 import struct
 import unicodedata
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
@@ -23,27 +24,62 @@ _BEYOND_ASCII = frozenset("“”")
 _ALIKE = str.maketrans({"–": "-", "—": "-", "−": "-", "‘": "'", "’": "'", "×": "x", "…": "..."})
 
 
+class _Line(NamedTuple):
+    """A line of text: how far below its band's top it stands, in which size of letters."""
+
+    top: int
+    text: str
+    size: int
+    is_muted: bool = False
+
+
+class _Band(NamedTuple):
+    """Rows of a card, each behind its filter: four bits a dot, and the same deflated."""
+
+    rows: bytes
+    deflated: bytes
+
+
 def draw(*, heading: str, text: str, above: str, below: str) -> bytes:
-    """Draw a card: a line above, a heading, a text of at most four lines, a line below."""
-    image = Image.new("L", (_FILTER + WIDTH, HEIGHT))  # each dot’s place in the palette
-    image.paste(_BAR, (_FILTER, 0, _FILTER + 24, HEIGHT))
-    _write(image, 64, _shown(above), 30, is_muted=True)
+    """Draw a card: a line above, a heading, a text of at most four lines, a line below.
+
+    The lines above and below are on many cards, and their bands are made once.
+    """
     size = next((s for s in (84, 68, 54, 42) if _fits(heading, s)), 42)
-    _write(image, 140, _cut(_shown(heading), size), size)
-    for row, line in enumerate(_wrapped(_shown(text), 40, 4)):
-        _write(image, 270 + row * 56, line, 40)
-    _write(image, 545, _cut(_shown(below), 28), 28, is_muted=True)
+    lines = _wrapped(_shown(text), 40, 4)
+    return _png((
+        _shared(140, _Line(64, _shown(above), 30, is_muted=True)),
+        _band(130, _Line(0, _cut(_shown(heading), size), size)),
+        _band(275, *(_Line(row * 56, line, 40) for row, line in enumerate(lines))),
+        _shared(HEIGHT - 545, _Line(0, _cut(_shown(below), 28), 28, is_muted=True)),
+    ))
+
+
+def _band(height: int, *lines: _Line) -> _Band:
+    image = Image.new("L", (_FILTER + WIDTH, height))  # each dot’s place in the palette
+    image.paste(_BAR, (_FILTER, 0, _FILTER + 24, height))
+    for line in lines:
+        _write(image, line)
     image.putpalette(_palette(), "RGB")
-    return _png(image.tobytes("raw", "P;4"))
+    rows = image.tobytes("raw", "P;4")
+    packer = zlib.compressobj(2, wbits=-zlib.MAX_WBITS)
+    return _Band(rows, packer.compress(rows) + packer.flush(zlib.Z_FULL_FLUSH))
 
 
-def _png(rows: bytes) -> bytes:
-    """Give a PNG of packed dots, each row behind its filter.
+_shared = lru_cache(maxsize=50)(_band)
+
+
+def _png(bands: Sequence[_Band]) -> bytes:
+    """Give a PNG of bands, one below the other.
 
     Pillow's own takes twice as long: it packs row by row.
     """
     head = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 4, 3, 0, 0, 0)  # four bits, in a palette
-    packed = zlib.compress(rows, 2)
+    check = zlib.adler32(b"")
+    for band in bands:
+        check = zlib.adler32(band.rows, check)
+    deflated = (*(band.deflated for band in bands), zlib.compressobj(wbits=-zlib.MAX_WBITS).flush())
+    packed = b"".join((b"\x78\x01", *deflated, struct.pack(">I", check)))  # RFC 1950
     chunks = ((b"IHDR", head), (b"PLTE", _palette()), (b"IDAT", packed), (b"IEND", b""))
     parts = (
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -52,13 +88,13 @@ def _png(rows: bytes) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
-def _write(image: Image.Image, top: int, line: str, size: int, *, is_muted: bool = False) -> None:
+def _write(image: Image.Image, line: _Line) -> None:
     """Write a line word by word: many are on every card, and are drawn once."""
     left = float(MARGIN)
-    for word in line.split():
-        drawn, (x, y) = _word(word, size, is_muted)
-        image.paste(drawn, (_FILTER + round(left) + x, top + y))
-        left += _width(word, size) + _width(" ", size)
+    for word in line.text.split():
+        drawn, (x, y) = _word(word, line.size, line.is_muted)
+        image.paste(drawn, (_FILTER + round(left) + x, line.top + y))
+        left += _width(word, line.size) + _width(" ", line.size)
 
 
 @lru_cache(maxsize=500)
@@ -139,8 +175,11 @@ def _wrapped(text: str, size: int, rows: int) -> Iterator[str]:
 
 
 def _row(words: list[str], size: int) -> tuple[str, list[str]]:
-    """Give as many words as fit into a row, at least one, and the rest."""
-    count = min(1, len(words))
-    while count < len(words) and _fits(" ".join([*words[: count + 1], "..."]), size):
+    """Give as many words as fit into a row with three dots, at least one, and the rest."""
+    taken, count = _width("...", size), 0
+    for word in words:
+        taken += _width(word, size) + _width(" ", size)
+        if count and taken > WIDTH - 2 * MARGIN:
+            break
         count += 1
     return " ".join(words[:count]), words[count:]
