@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown.inlinepatterns import HTML_RE
+from mkdocs.structure.pages import _RawHTMLPreprocessor
 from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
 from pymdownx.highlight import Highlight  # type: ignore[import-untyped]
 
@@ -31,9 +32,11 @@ BITS = [
     "-->", "<div markdown>\n", "</div>\n", "<?", "&", "&amp;", "&#58;", ";", "~~", "==", "^^",
     "++a++", "(c)", "...", "--", '"', "'", "# ", "- ", "1. ", "> ", "!!! note\n    ",
     "??? note\n    ", "| a | b |\n|---|---|\n| c | d |\n", "{: .a }", "*[a]: b\n", ": b\n", "é",
-    "\x02", "\x03", "`#!c a;`", '=== "a"\n\n    ', "https://b.c",
+    "\x02", "\x03", "`#!c a;`", '=== "a"\n\n    ', "https://b.c", "[TOC]", "\n[TOC]\n",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(BITS), max_size=30).map("".join)
+PLACES = ["id", "ID", "name", "Name", "=", " = ", "\n=\n", "a>", "<p id=x>", "<a\n NAME='y'>",
+          "<i id>", "<a name=z/>", "</a>", "<p class=b id = w>", "side='c'", "name=d"]  # fmt: skip
 CODE = """#include <a.h>
 template <typename T> __global__ void f(const T* a) { /* b */ x[0xfULL] = R"--(a)--" + 'a'; }
 # a ${b} "$(c)" && d=1 <<E
@@ -96,6 +99,30 @@ def test_a_page_is_what_it_was(text: str) -> None:
     assert markdown.markdown(text, extensions=[*EXTENSIONS, LEAN]) == markdown.markdown(
         text, extensions=EXTENSIONS
     )
+
+
+@given(st.lists(st.sampled_from([*BITS, *PLACES]), max_size=30).map("".join))
+def test_every_place_that_mkdocs_finds_it_finds_still(text: str) -> None:
+    """A page's HTML is read where it may name a place, however that is written."""
+    found = []
+    for extensions in (EXTENSIONS, [*EXTENSIONS, LEAN]):
+        md, raw = markdown.Markdown(extensions=extensions), _RawHTMLPreprocessor()
+        raw._register(md)
+        md.convert(text)
+        found.append(raw.present_anchor_ids - {None})  # an attribute without a value is no place
+    assert found[0] == found[1]
+
+
+def test_a_page_that_names_no_place_is_not_read_for_places() -> None:
+    """And one that does is: the table of contents too is put where it is asked for alone."""
+    for text, is_read in (("A *paragraph*, <b>bold</b>.", False), ('<p ID\n="a">b</p>', True)):
+        md, raw = markdown.Markdown(extensions=["toc", LEAN]), _RawHTMLPreprocessor()
+        raw._register(md)
+        md.convert(text)
+        assert ("run" not in vars(raw)) is is_read
+    for text, marker in (("# A\n\n[TOC]", "[TOC]"), ("# A", ""), ("[TOC]", "[TOC]")):
+        md.reset().convert(text)
+        assert vars(md.treeprocessors["toc"])["marker"] == marker
 
 
 @given(PIECES, st.sampled_from(LANGUAGES))

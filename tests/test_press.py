@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import Files, InclusionLevel
+from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
 from measured_glossary.memo import Memo
-from measured_glossary.press import Kept, Notes, Press, bind, keeper, remember_each
+from measured_glossary.press import (
+    Kept,
+    Notes,
+    Press,
+    bind,
+    keeper,
+    print_lean,
+    remember_each,
+)
 from measured_glossary.website import Output
 
 
@@ -105,3 +115,25 @@ def test_a_file_is_as_mkdocs_makes_it(tmp_path: Path, use_directory_urls: bool) 
         assert vars(made) == vars(expected)
         assert (made.url, made.abs_dest_path) == (expected.url, expected.abs_dest_path)
         assert not made.is_documentation_page()
+
+
+def test_a_search_plugin_is_asked_where_its_marks_are(tmp_path: Path) -> None:
+    """Of our pages only those that hold one; of the pages that others wrote, all of them."""
+    config, asked = config_of(tmp_path, plugins=[]), list[str]()
+
+    def on_page_context(context: str, *, page: Page, config: MkDocsConfig, nav: Navigation) -> str:
+        asked.append(page.content or "")
+        return f"{context}."
+
+    for origin in ("search", "other"):
+        hook = partial(on_page_context)
+        config.plugins._register_event("page_context", hook, plugin_name=origin)
+    print_lean(config, config.theme.get_env())
+    ours = keeper(config)(Output(uri="glossary/warp/index.md", key=b"", make="", is_public=True))
+    theirs = File("index.md", None, config.site_dir, use_directory_urls=True)
+    for file, content in ((ours, "a"), (ours, '<b data-search-exclude="">'), (theirs, "b")):
+        page = Page("", file, config)
+        page.content = content
+        made = config.plugins.run_event("page_context", "", page=page, config=config, nav=None)
+        assert made == "." * asked.count(content)
+    assert Counter(asked) == {"a": 1, '<b data-search-exclude="">': 2, "b": 2}

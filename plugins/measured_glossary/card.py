@@ -47,12 +47,14 @@ def draw(*, heading: str, text: str, above: str, below: str) -> bytes:
     """
     size = next((s for s in (84, 68, 54, 42) if _fits(heading, s)), 42)
     lines = _wrapped(_shown(text), 40, 4)
-    return _png((
-        _shared(140, _Line(64, _shown(above), 30, is_muted=True)),
-        _band(130, _Line(0, _cut(_shown(heading), size), size)),
-        _band(275, *(_Line(row * 56, line, 40) for row, line in enumerate(lines))),
-        _shared(HEIGHT - 545, _Line(0, _cut(_shown(below), 28), 28, is_muted=True)),
-    ))
+    return _png(
+        (
+            _shared(140, _Line(64, _shown(above), 30, is_muted=True)),
+            _band(130, _Line(0, _cut(_shown(heading), size), size)),
+            _band(275, *(_Line(row * 56, line, 40) for row, line in enumerate(lines))),
+            _shared(HEIGHT - 545, _Line(0, _cut(_shown(below), 28), 28, is_muted=True)),
+        )
+    )
 
 
 def _band(height: int, *lines: _Line) -> _Band:

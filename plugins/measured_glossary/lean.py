@@ -18,7 +18,9 @@ from xml.etree.ElementTree import Element
 
 from markdown import Markdown
 from markdown.extensions import Extension
+from markdown.extensions.toc import TocTreeprocessor
 from markdown.inlinepatterns import Pattern
+from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import InlineProcessor
 from markdown.util import AtomicString
 
@@ -27,6 +29,8 @@ from measured_glossary.sieve import Signs, may_begin, signs
 Rule = tuple[Any, Any, Any]  # of Pygments: what matches, what it is, which state is next
 MANY = 12  # rules of a state: to choose among fewer takes longer than to try them
 OFTEN = 25  # blocks of code in one language
+MKDOCS = "mkdocs_raw_html"  # what looks for places in a page's HTML before Python-Markdown reads it
+_NAME = re.compile(r"[iInN](?:(?<=[iI])[dD]|(?<=[nN])[aA][mM][eE])\s*=")
 
 
 class LeanInlineProcessor(InlineProcessor):
@@ -54,6 +58,26 @@ class LeanInlineProcessor(InlineProcessor):
             if not matched:
                 patternIndex, start = patternIndex + 1, 0  # noqa: N806 - as above
         return data
+
+
+class LeanPreprocessor(Preprocessor):
+    """Tells what comes later what it need not look for: a text that holds none has none later."""
+
+    def __init__(self, md: Markdown) -> None:
+        super().__init__(md)
+        known = (each for each in md.treeprocessors if isinstance(each, TocTreeprocessor))
+        self.toc = next(known, None)
+        self.marker = self.toc.marker if self.toc else ""
+
+    def run(self, lines: list[str]) -> list[str]:
+        """Give the lines as they are."""
+        text = "\n".join(lines)
+        if MKDOCS in self.md.preprocessors and not _NAME.search(text):
+            raw = self.md.preprocessors[MKDOCS]  # of this page alone
+            raw.run = lambda lines: lines  # type: ignore[method-assign]
+        if self.toc:
+            self.toc.marker = self.marker if self.marker in text else ""
+        return lines
 
 
 class Rules(dict[str, Sequence[Rule]]):
@@ -131,6 +155,7 @@ class LeanExtension(Extension):
         """Replace what no other extension has replaced."""
         if type(md.treeprocessors["inline"]) is InlineProcessor:
             md.treeprocessors.register(LeanInlineProcessor(md), "inline", 20)
+        md.preprocessors.register(LeanPreprocessor(md), "lean", 21.5)
         for each in md.registeredExtensions:
             if own := getattr(each, "get_pymdownx_highlighter", None):
                 each.get_pymdownx_highlighter = partial(lean, own())  # type: ignore[attr-defined]

@@ -32,6 +32,7 @@ from mkdocs.plugins import BasePlugin
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
+from mkdocs.utils.templates import TemplateContext
 
 from measured_glossary import lean
 from measured_glossary.markup import ENVIRONMENT
@@ -45,8 +46,10 @@ DRAFT = (
 )
 # Plugins of the theme's and MkDocs' own whose page events do nothing to these pages, or are asked
 # for again where it counts: the search has documents of ours.
-KNOWN = frozenset({"search", "material/search", "offline", "material/offline", "measured-glossary"})
+SEARCH = frozenset({"search", "material/search"})
+KNOWN = SEARCH | {"offline", "material/offline", "measured-glossary"}
 HIGHLIGHT = "pymdownx.highlight"
+Hook = Callable[..., Any]
 PAGE_EVENTS = ("pre_page", "page_read_source", "page_markdown", "page_content", "page_context",
                "post_page")  # fmt: skip
 
@@ -232,16 +235,31 @@ def print_lean(config: MkDocsConfig, env: jinja2.Environment) -> None:
     """Leave out what libraries do again and again and what no page shows.
 
     Jinja asks for a template's time whenever it is filled. Python-Markdown looks for markup where
-    there can be none. Pygments derives what every kind of word looks like for each block of code,
-    from a style: it is given none, since words get classes here, unless the site has their looks
-    written into the page.
+    there can be none, and Material's search for its marks. Pygments derives what every kind of word
+    looks like for each block of code, from a style: it is given none, since words get classes here,
+    unless the site has their looks written into the page.
     """
     env.auto_reload = False
+    hooks = config.plugins.events["page_context"]
+    hooks[:] = [_sparing(hook, config.plugins._event_origins) for hook in hooks]
     if lean.__name__ not in config.markdown_extensions:
         config.markdown_extensions.append(lean.__name__)
     options = config.mdx_configs.get(HIGHLIGHT) or {}
     if HIGHLIGHT in config.markdown_extensions and not options.get("noclasses"):
         config.mdx_configs[HIGHLIGHT] = {**options, "pygments_style": ()}
+
+
+def _sparing(hook: Hook, origins: dict[Hook, str]) -> Hook:
+    """Give a hook as it is; a search plugin's, so that it passes over pages that hold no mark."""
+    if origins.get(hook) not in SEARCH:
+        return hook
+
+    def on_page_context(context: TemplateContext, *, page: Page, **known: Any) -> Any:
+        is_marked = not isinstance(page.file, Kept) or "data-search-" in (page.content or "")
+        return hook(context, page=page, **known) if is_marked else None
+
+    origins[on_page_context] = origins[hook]
+    return on_page_context
 
 
 def keeper(config: MkDocsConfig) -> Callable[[Output], Kept]:
