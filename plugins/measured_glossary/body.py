@@ -104,9 +104,11 @@ def _block(source: Source, part: str, place: Place) -> Checked[Block]:
 # Two or more underscores, escaped or not, at the start of a name; a web address in plain text, a
 # link's label and an escaped backslash are passed over. It begins with the sign that it begins at,
 # and asks afterwards what stands before it: so `re` does not stop at every other sign of a text.
-IDENTIFIER = r"[\\_](?<![\w\\].)(?:(?<=_)|_)(?:\\?_)+(?=[A-Za-z0-9])(?:\w|\\_)*"
+_BEHIND = r"(?<![\w\\].)(?:(?<=_)|_)(?:\\?_)+(?=[A-Za-z0-9])(?:\w|\\_)*"
+IDENTIFIER = rf"[\\_]{_BEHIND}"
 _NAMES = re.compile(
-    rf"(?P<skip>\\\\|https?://\S+|\[\^[^\]\[\n]*\]|(?<=\])\[[^\]\n]*\])|(?P<name>{IDENTIFIER})"
+    r"[\\_h\[](?:(?P<skip>(?<=\\)\\|(?<=h)ttps?://\S+|(?<=\[)\^[^\]\[\n]*\]|(?<=\]\[)[^\]\n]*\])"
+    rf"|(?<=[\\_]){_BEHIND})"
 )
 
 
@@ -133,4 +135,5 @@ def _names_together(markup: Markup) -> Iterator[tuple[Kind | None, str]]:
 
 
 def _escaped(found: re.Match[str]) -> str:
-    return re.sub(r"\\?_", r"\\_", found["name"]) if found["name"] else found.group()
+    written = found.group()
+    return re.sub(r"\\?_", r"\\_", written) if found["skip"] is None else written
