@@ -35,6 +35,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"path_pages"}),
     frozenset({"website"}),
     frozenset({"search", "press"}),
+    frozenset({"theme"}),
     frozenset({"printing"}),
     frozenset({"plugin", "export", "cli_verify"}),
     frozenset({"preview", "cli_machines", "cli_new", "cli_trust"}),
@@ -43,7 +44,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 
 # Who may import what does not belong to the base, or would make the engine know its host.
 ONLY_IN: dict[str, frozenset[str]] = {
-    "mkdocs": frozenset({"eager", "plugin", "preview", "press", "printing", "stage"}),
+    "mkdocs": frozenset({"eager", "plugin", "preview", "press", "printing", "stage", "theme"}),
     "cupy": frozenset({"lab.worker", "lab.gpu", "lab.machine"}),
     "pynvml": frozenset({"lab.machine"}),
 }

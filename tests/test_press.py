@@ -20,8 +20,8 @@ from measured_glossary.press import (
     bind,
     keeper,
     print_lean,
-    remember_each,
 )
+from measured_glossary.theme import OF_MKDOCS, hasten
 from measured_glossary.website import Output
 
 
@@ -85,7 +85,7 @@ def test_each_environment_of_a_theme_finds_what_another_compiled(
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     config, plain = config_of(tmp_path / "one"), config_of(tmp_path / "other")
-    remember_each(config)
+    hasten(config)
     assert config.theme.get_env().get_template("404.html")
     monkeypatch.setattr("jinja2.Environment.compile", None)  # compiling again would fail
     assert config.theme.get_env().get_template("404.html")
@@ -137,3 +137,32 @@ def test_a_search_plugin_is_asked_where_its_marks_are(tmp_path: Path) -> None:
         made = config.plugins.run_event("page_context", "", page=page, config=config, nav=None)
         assert made == "." * asked.count(content)
     assert Counter(asked) == {"a": 1, '<b data-search-exclude="">': 2, "b": 2}
+
+
+def test_a_themes_files_are_those_that_mkdocs_finds(tmp_path: Path) -> None:
+    """And they alone, since it refuses what is hidden; whoever else asks is given all."""
+    own, base = tmp_path / "own", tmp_path / "base"
+    names = ["main.html", "a.css", "b/a.css", "b/.c/d.svg", ".icons/e.svg", ".f", "b/.g", "README"]
+    for folder, name in ((folder, name) for folder in (own, base) for name in names):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (base / "b" / "h.css").touch()
+    config = config_of(tmp_path)
+    config.theme.dirs[:] = [str(own), str(base)]
+    plain = config.theme.get_env()
+    hasten(config)
+    found, expected = Files([]), Files([])
+    for files, env in ((expected, plain), (found, config.theme.get_env())):
+        files.add_files_from_theme(env, config)
+    paths = [[(file.src_uri, file.abs_src_path) for file in files] for files in (found, expected)]
+    assert paths[0] == paths[1]
+    assert [uri for uri, _ in paths[0]] == ["a.css", "b/a.css", "b/h.css"]
+    theirs = Files.add_files_from_theme.__code__
+    inner = [getattr(part, "co_qualname", "") for part in theirs.co_consts]
+    assert OF_MKDOCS in inner, "MkDocs calls it otherwise: nothing is wrong, and its icons are read"
+    env = config.theme.get_env()
+    assert env.list_templates() == plain.list_templates()
+    assert env.list_templates(["svg"]) == [".icons/e.svg", "b/.c/d.svg"]
+    is_svg = env.list_templates(filter_func=lambda name: name.endswith(".svg"))
+    assert is_svg == [".icons/e.svg", "b/.c/d.svg"]

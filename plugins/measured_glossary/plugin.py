@@ -32,11 +32,12 @@ from measured_glossary import pipeline, search, status, website
 from measured_glossary.address import Address
 from measured_glossary.lab.study import Measure
 from measured_glossary.memo import Memo
-from measured_glossary.press import named, remember_each, remember_own
+from measured_glossary.press import named
 from measured_glossary.printing import Printing, printing
 from measured_glossary.problem import Problem, Refused, to_text
 from measured_glossary.progress import Tenths
 from measured_glossary.stage import Stage, enter
+from measured_glossary.theme import hasten, remember_own
 from measured_glossary.tree import publish, standing
 from measured_glossary.trust.folder import ENTRIES
 
@@ -238,7 +239,7 @@ def _prepare(config: MkDocsConfig, *, keep: bool) -> None:
     gc.disable()
     remember_own(wanted=keep)
     if keep:
-        remember_each(config)
+        hasten(config)
 
 
 def _extend(config: MkDocsConfig) -> None:

@@ -15,7 +15,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
@@ -35,7 +35,6 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils.templates import TemplateContext
 
 from measured_glossary import lean
-from measured_glossary.markup import ENVIRONMENT
 from measured_glossary.memo import Memo, Packed, digest, package, packed
 from measured_glossary.website import Output
 
@@ -415,16 +414,16 @@ def made_with(config: MkDocsConfig, nav: Navigation, *extra: object) -> bytes:
         name: dict(plugin.config) if isinstance(plugin, BasePlugin) else plugin
         for name, plugin in config.plugins.items()
     }
-    shown = [(page.title, page.url, _words(dict(page.meta))) for page in nav.pages]
+    shown = [(page.title, page.url, words(dict(page.meta))) for page in nav.pages]
     extensions = [sys.modules[name] for name in config.markdown_extensions if name in sys.modules]
     theme = [(key, config.theme[key]) for key in sorted(config.theme)]
     return digest(
         package(),
-        _installed(),
-        _words(settings),
-        _words(plugins),
-        _words(theme),
-        _words(extensions),
+        installed(),
+        words(settings),
+        words(plugins),
+        words(theme),
+        words(extensions),
         [_of_folder(Path(folder)) for folder in config.theme.dirs],
         str(nav),
         shown,
@@ -432,66 +431,17 @@ def made_with(config: MkDocsConfig, nav: Navigation, *extra: object) -> bytes:
     )
 
 
-def remember_compiled(env: jinja2.Environment, config: MkDocsConfig) -> None:
-    """Let Jinja find the theme's templates compiled, as ours.
-
-    What is there was compiled by the same versions with the same plugins: they may change how.
-    """
-    plugins = [(name, type(plugin).__qualname__) for name, plugin in config.plugins.items()]
-    options = [(name, _words(getattr(env, name))) for name in _COMPILED_WITH]
-    _remember(env, plugins, sorted(env.extensions), options)
-
-
-def remember_each(config: MkDocsConfig) -> None:
-    """Let each environment that a plugin asks the theme for find its templates compiled.
-
-    Material's search makes one for each of three words that it translates.
-    """
-    make = config.theme.get_env
-
-    def get_env() -> jinja2.Environment:
-        env = make()
-        remember_compiled(env, config)
-        return env
-
-    config.theme.get_env = get_env  # type: ignore[method-assign] # a theme has no event for it
-
-
-def remember_own(*, wanted: bool) -> None:
-    """Let Jinja find our own templates compiled, or have it compile them anew."""
-    ENVIRONMENT.bytecode_cache = None
-    if wanted:
-        _remember(ENVIRONMENT, "own")
-
-
-def _remember(env: jinja2.Environment, *compiled_with: object) -> None:
-    """Use Jinja's own folder, which is the user's alone."""
-    made = digest(package(), _installed(), *compiled_with).hex()[:16]
-    with suppress(RuntimeError, OSError):  # there is no folder that is
-        env.bytecode_cache = jinja2.FileSystemBytecodeCache(pattern=f"__glossary_{made}_%s.cache")
-
-
-_COMPILED_WITH = (
-    "trim_blocks",
-    "lstrip_blocks",
-    "keep_trailing_newline",
-    "newline_sequence",
-    "line_statement_prefix",
-    "line_comment_prefix",
-    "optimized",
-    "autoescape",
-)
 _NOT_ON_PAGES = frozenset(
     {"site_dir", "docs_dir", "config_file_path", "dev_addr", "watch", "plugins", "theme", "strict"}
 )
 
 
-def _words(value: object) -> str:
+def words(value: object) -> str:
     """Give a setting as text, the same in every process."""
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key}: {_words(value[key])}' for key in sorted(value, key=str))}}}"
+        return f"{{{', '.join(f'{key}: {words(value[key])}' for key in sorted(value, key=str))}}}"
     if isinstance(value, list | tuple | set | frozenset):
-        return f"[{', '.join(map(_words, value))}]"
+        return f"[{', '.join(map(words, value))}]"
     if callable(value) or isinstance(value, ModuleType):
         return f"{getattr(value, '__qualname__', type(value).__name__)} {_code_of(value)}"
     return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
@@ -521,7 +471,7 @@ def _is_installed(path: Path) -> bool:
 
 
 @cache
-def _installed() -> tuple[str, ...]:
+def installed() -> tuple[str, ...]:
     """Give name and version of all that is installed, as its folders are called."""
     folders = [Path(folder) for folder in sys.path if Path(folder).is_dir()]
     found = {path.name for folder in folders for path in folder.glob("*.dist-info")}

@@ -28,8 +28,8 @@ from measured_glossary.press import (
     keeper,
     made_with,
     print_lean,
-    remember_compiled,
 )
+from measured_glossary.theme import remember_compiled
 from measured_glossary.tree import Leaves, Standing, standing, update
 from measured_glossary.website import Output, has_twin
 
