@@ -37,14 +37,16 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"search", "press"}),
     frozenset({"theme"}),
     frozenset({"printing"}),
-    frozenset({"plugin", "export", "cli_verify"}),
+    frozenset({"building", "export", "cli_verify"}),
+    frozenset({"plugin"}),
     frozenset({"preview", "cli_machines", "cli_new", "cli_trust"}),
     frozenset({"cli"}),
 )
 
 # Who may import what does not belong to the base, or would make the engine know its host.
 ONLY_IN: dict[str, frozenset[str]] = {
-    "mkdocs": frozenset({"eager", "plugin", "preview", "press", "printing", "stage", "theme"}),
+    "mkdocs": frozenset({"building", "eager", "plugin", "preview", "press", "printing"})
+    | {"stage", "theme"},
     "cupy": frozenset({"lab.worker", "lab.gpu", "lab.machine"}),
     "pynvml": frozenset({"lab.machine"}),
 }

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gc
 import logging
+import multiprocessing
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from mkdocs.commands.build import build
 from mkdocs.config import load_config
-from mkdocs.exceptions import PluginError
+from mkdocs.exceptions import Abort, PluginError
 from mkdocs.structure.files import Files
 
 from measured_glossary import preview
@@ -256,6 +259,28 @@ def test_a_configuration_is_refused(site: Site, name: str) -> None:
     assert not built.folder.exists()
 
 
+@pytest.mark.parametrize("state", ["published", "unreadable", "absent"])
+def test_signatures_are_verified_while_the_build_is_loaded(
+    site: Site, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a process that ends with the build, and with a refusal; without entries there is none."""
+    monkeypatch.setattr("measured_glossary.plugin.cores", lambda: 2)
+    monkeypatch.setattr("measured_glossary.trust.ahead.MANY", 1)
+    site.publish("warp")
+    if state == "unreadable":
+        site.remove("glossary/people.yml")
+    elif state == "absent":
+        site.remove("glossary")
+    config = load_config(str(site.root / "mkdocs.yml"))
+    config.plugins.on_startup(command="build", dirty=False)
+    begun = multiprocessing.active_children()
+    assert len(begun) == (state != "absent")
+    with nullcontext() if state == "published" else pytest.raises(Abort):
+        build(config)
+    assert not any(process.is_alive() for process in begun)
+    assert not begun or begun[0].exitcode is not None
+
+
 def test_dirty_builds_are_refused(site: Site) -> None:
     """`--dirty` would keep the pages of withdrawn entries."""
     built = mkdocs(site, "--dirty")
@@ -274,7 +299,7 @@ def test_a_swallowed_event_is_refused(site: Site) -> None:
 def test_nothing_is_generated_without_a_verdict(site: Site) -> None:
     """A build in which the gate did not run publishes nothing."""
     config = load_config(str(site.root / "mkdocs.yml"))
-    with pytest.raises(PluginError, match="the gate of measured-glossary has not run"):
+    with pytest.raises(PluginError, match="the gate has not run"):
         MeasuredGlossary().on_files(Files([]), config=config)
 
 

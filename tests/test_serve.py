@@ -18,7 +18,6 @@ import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
-from measured_glossary.plugin import _show_again
 from site_world import ENTRY, Site, new_site
 
 OTHER = ENTRY.replace("term: warp", "term: lane").replace("What is a warp?", "What is a lane?")
@@ -116,7 +115,7 @@ def test_what_shows_at_once_is_what_a_build_makes(
     before = page.read_bytes()
     text = site.path("glossary/warp/entry.md").read_text()
     site.write("glossary/warp/entry.md", text.replace(old, new, 1) if old else text + new)
-    _show_again(plugin, "warp")
+    plugin.building.show_again("warp")
     early = page.read_bytes()
     assert built(site) is plugin
     assert early != before

@@ -7,12 +7,18 @@ is asked for. Must not know what that is.
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+
+
+def cores() -> int:
+    """Give how many processes may work at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
 class Aside(Generic[T]):

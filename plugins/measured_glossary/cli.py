@@ -37,7 +37,7 @@ from measured_glossary.lab.study import measure
 from measured_glossary.problem import Format, Problem, Refused, meant, render
 from measured_glossary.progress import Progress
 from measured_glossary.project import read_project
-from measured_glossary.trust.folder import ENTRIES
+from measured_glossary.trust.folder import ENTRIES, entry_ids
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -212,8 +212,8 @@ def run_preview(arguments: argparse.Namespace) -> int:
     from measured_glossary import preview  # imports MkDocs, which no other command needs
 
     root, wanted = arguments.root.resolve(), arguments.entry
-    if wanted and (root / ENTRIES).is_dir() and wanted not in pipeline.entry_ids(root):
-        return _misuse(_no_such("entry", [wanted], pipeline.entry_ids(root)))
+    if wanted and (root / ENTRIES).is_dir() and wanted not in entry_ids(root):
+        return _misuse(_no_such("entry", [wanted], entry_ids(root)))
     tell = partial(print, file=sys.stderr)
     index = preview.build(root, tell, use_cache=not arguments.no_cache)
     page = index.parent / ENTRIES / wanted / index.name if wanted else index

@@ -19,11 +19,11 @@ import shtab
 from measured_glossary import scaffold
 from measured_glossary.entry import Entry, parse
 from measured_glossary.path import PATHS
-from measured_glossary.pipeline import entry_ids
 from measured_glossary.problem import Checked, Place, Problem, Refused
 from measured_glossary.project import SETTINGS_FILE, read_project
 from measured_glossary.scaffold import Draft
 from measured_glossary.source import Source, read
+from measured_glossary.trust.folder import entry_ids
 
 AddCommand = Callable[..., argparse.ArgumentParser]
 

@@ -6,7 +6,6 @@ verdicts and pages. Must not know MkDocs, the command line, the clock or the env
 
 from __future__ import annotations
 
-import os
 import pickle
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from measured_glossary import attachment, gate, leftover, page
+from measured_glossary.aside import cores
 from measured_glossary.document import Document, read_documents
 from measured_glossary.entry import Entry, FrontMatter, Measured, parse
 from measured_glossary.expansion import Expansion, expansion, expansions
@@ -35,7 +35,7 @@ from measured_glossary.terms import Term, Vocabulary, keys_of, problems, vocabul
 from measured_glossary.trust import signoff
 from measured_glossary.trust.ahead import Ahead, verified_ahead
 from measured_glossary.trust.attest import with_attestations
-from measured_glossary.trust.folder import ENTRIES, EntryFolder, read_folder
+from measured_glossary.trust.folder import ENTRIES, EntryFolder, entry_ids, read_folder
 from measured_glossary.trust.registry import PEOPLE_FILE, Registry, judging
 from measured_glossary.trust.signoff import Signoff
 
@@ -180,8 +180,7 @@ def settings_for(
     Without `today` nothing that was parsed or rendered before is used.
     """
     cache = root.resolve() / CACHE
-    jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    memo = Memo(cache if today else None, jobs=jobs, day=today.toordinal() if today else 0)
+    memo = Memo(cache if today else None, jobs=cores(), day=today.toordinal() if today else 0)
     lab = LabSettings(measure=measure, cache=cache, progress=progress)
     return Settings(lab=lab, memo=memo, pin=environ.get(PIN, "").strip().lower())
 
@@ -191,12 +190,15 @@ def build(root: Path, settings: Settings, today: date) -> Glossary:
     return finish(start(root, settings), today)
 
 
-def start(root: Path, settings: Settings) -> Started:
-    """Read the entries and set their experiments running."""
+def start(root: Path, settings: Settings, ahead: Ahead | None = None) -> Started:
+    """Read the entries and set their experiments running.
+
+    `ahead` verifies the entries' signatures already; without, that begins here.
+    """
     project = _required(read_project(root))
     registry = judging_registry(root, settings)
     ids = entry_ids(root)
-    ahead = verified_ahead(root, ids, settings.memo.jobs)
+    ahead = ahead or verified_ahead(root, ids, settings.memo.jobs)
     drafts = _read_entries(root, settings.memo, ids)
     documents = read_documents(root / settings.docs)
     pages: list[Measured] = [draft.entry for draft in drafts if draft.entry]
@@ -356,11 +358,6 @@ def refuse_wrong_evidence(glossary: Glossary) -> None:
 
 
 # ── reading ──────────────────────────────────────────────────────────────────────────────────
-
-
-def entry_ids(root: Path) -> tuple[str, ...]:
-    """Give the ids of the entries: the folders below `glossary/`, in order."""
-    return tuple(sorted(path.name for path in (root / ENTRIES).iterdir() if not path.is_file()))
 
 
 def experiment_ids(root: Path) -> tuple[str, ...]:

@@ -16,7 +16,8 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import MkDocsException
 
-from measured_glossary.plugin import GlossaryRefused, MeasuredGlossary, log
+from measured_glossary.building import GlossaryRefused, log
+from measured_glossary.plugin import MeasuredGlossary
 from measured_glossary.problem import Place, Problem, Refused
 
 FOLDER = "preview"

@@ -36,6 +36,11 @@ class EntryFolder:
     signatures: Mapping[str, bytes]
 
 
+def entry_ids(root: Path) -> tuple[str, ...]:
+    """Give the ids of the entries: the folders below `glossary/`, in order."""
+    return tuple(sorted(path.name for path in (root / ENTRIES).iterdir() if not path.is_file()))
+
+
 def read_folder(root: Path, entry: str) -> Checked[EntryFolder]:
     """Read every file of an entry; anything that is no plain file refuses the whole."""
     walk = _Walk(root)
