@@ -57,6 +57,21 @@ def test_the_telling_moment_shows_four_hazards(open_page: Open) -> None:
     expect(diagram_of(page).locator(".tally")).to_have_text("!4 hazards\u27174 wrong values")
 
 
+def test_the_slider_leads_to_its_step(open_page: Open) -> None:
+    """By key and by mouse the slider shows the step it stands at, and stops what plays."""
+    page = open_page()
+    slider = diagram_of(page).get_by_role("slider", name="Step")
+    button(page, "Play").click()
+    slider.press("End")
+    expect(where(page)).to_have_text("Step 40 of 40")
+    slider.press("ArrowLeft")
+    expect(where(page)).to_have_text("Step 39 of 40")
+    expect(button(page, "Play")).to_be_visible()
+    slider.click()
+    expect(where(page)).to_have_text("Step 20 of 40")
+    expect(slider).to_have_value("20")
+
+
 def test_the_end_says_the_outcome_in_words(open_page: Open) -> None:
     """At the last step the outcome stands in the page and in the live region."""
     page = open_page("#tile=block-32-hides-it,in-order,0")

@@ -124,9 +124,10 @@ function takeOver(widget, policy) {
 
 /** The buttons that move through the steps, the slider and the speed. */
 export function transport(widget) {
+  // To pause paints the slider too: what a reader chose on it is read before that.
   const press = (action) => () => {
-    widget.pause();
     action();
+    widget.pause();
   };
   const buttons = stepButtons(widget, press);
   const slider = el("input", { type: "range", min: "0", step: "1", ariaLabel: "Step" });
