@@ -11,6 +11,10 @@ from browser.conftest import Open
 
 # The covers move with what scrolls, the shadows below them do not: so they go away at the end.
 SHADOWS = "(box) => getComputedStyle(box).backgroundAttachment"
+COLOURS = """(all) => all.map((element) => {
+  const { color, backgroundColor } = getComputedStyle(element);
+  return [color, backgroundColor];
+})"""
 # The contrast of an element with the paper of its block of code.
 RATIO = """(element) => {
   const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
@@ -107,3 +111,18 @@ def test_paper_shows_whole_tables_and_addresses(open_page: Open, own_site: str) 
     shown = source.evaluate("(link) => getComputedStyle(link, '::after').content")
     assert (source.get_attribute("href") or "-") in shown
     expect(page.locator(".mg-turn")).to_be_hidden()
+    expect(page.locator("figure:has(> * .mg-chart)")).to_have_css("break-inside", "avoid")
+
+
+def test_paper_is_light_whatever_the_screen_is(open_page: Open, own_site: str) -> None:
+    """Who reads in the dark prints the same colours as anybody else."""
+    seen = "h1, p, .mg-banner, .mg-origin, figcaption, td, .highlight *"
+    light, dark = (
+        open_page(f"{own_site}glossary/syncthreads/", color_scheme=scheme)
+        for scheme in ("light", "dark")
+    )
+    for page in (light, dark):
+        page.emulate_media(media="print")
+    assert dark.locator("body").get_attribute("data-md-color-scheme") == "slate"
+    colours = [page.locator(f"article :is({seen})").evaluate_all(COLOURS) for page in (light, dark)]
+    assert colours[0] == colours[1]
