@@ -54,6 +54,23 @@ def test_a_wide_table_says_that_it_scrolls(open_page: Open, own_site: str) -> No
     page.wait_for_function("(box) => box.scrollLeft > 0", arg=table.element_handle())
 
 
+def test_a_wide_table_of_a_page_says_that_it_scrolls(open_page: Open, own_site: str) -> None:
+    """The shadows are behind such a table too, and nothing of the table hides them."""
+    page = open_page(f"{own_site}blocks.html", width=390)
+    wide = page.locator(".md-typeset__scrollwrap").first
+    assert wide.evaluate("(box) => box.scrollWidth > box.clientWidth")
+    assert wide.evaluate(SHADOWS) == "local, local, scroll, scroll"
+    expect(wide.locator("table")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+
+
+def test_a_table_breaks_no_word_of_code(open_page: Open, own_site: str) -> None:
+    """However narrow the window is, a name in a table stands on one line."""
+    page = open_page(f"{own_site}blocks.html", width=390)
+    for name in ("FILE:SECTION", "architectures", "inconclusive"):
+        for code in page.locator("td code").get_by_text(name, exact=True).all():
+            assert code.evaluate("(code) => code.getClientRects().length") == 1
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_copy_button_is_seen_and_covers_nothing(
     open_page: Open, own_site: str, scheme: str
