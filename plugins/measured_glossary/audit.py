@@ -193,10 +193,11 @@ def _missing_page(entry: str) -> Problem:
 # in an attribute's value for instance, is no tag; and what is shown as code is written `&lt;`.
 _ATTRIBUTE = r"""[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*"|'[^']*'|[^\s"'>][^\s>]*+|(?=>)))?"""
 _OPENED = rf"[^\s/>]*+(?>[\s/]*+{_ATTRIBUTE})*+[\s/]*+>"
+_USUAL = r'(?-i:[a-z][a-z0-9]*+(?: [a-z][a-z-]*+="[^"]*+")*+>)'  # the same, where it is so written
 _ELEMENT = re.compile(
-    r"<!--(?:-?>|.*?(?:--!?>|\Z))"
-    rf"|<(?P<raw>script|style)(?=[\s/>]){_OPENED}.*?(?:(?=</(?P=raw)[\s/>])|\Z)"
-    rf"|<(?P<end>/?)(?P<tag>[a-z]{_OPENED})",
+    r"<(?:!--(?:-?>|.*?(?:--!?>|\Z))"
+    rf"|(?P<raw>script|style)(?=[\s/>]){_OPENED}.*?(?:(?=</(?P=raw)[\s/>])|\Z)"
+    rf"|(?P<end>/?)(?P<tag>{_USUAL}|[a-z]{_OPENED}))",
     re.DOTALL | re.IGNORECASE,
 )
 _TAG_NAME = re.compile(r"[^\s/>]+")
@@ -272,11 +273,11 @@ def _may_hold_marks(text: str) -> bool:
 def _marks(page: str) -> Iterator[_Mark]:
     """Give what a page's tags say of it."""
     for found in _ELEMENT.finditer(page):
-        tag = found[0]
+        tag = found["tag"] or ""
         spelt = html.unescape(tag) if "&" in tag else tag
-        if not found["tag"] or not ("glossary-" in spelt or BYLINE_CLASS in spelt):
+        if not ("glossary-" in spelt or BYLINE_CLASS in spelt):
             continue
-        given = _Attributes(tag).given
+        given = _Attributes(found[0]).given
         if _name(found) == "meta" and given.get("name", "").startswith("glossary-"):
             yield _Mark(key=given["name"], text=given.get("content", ""), end=found.end())
         elif BYLINE_CLASS in given.get("class", "").split():

@@ -21,7 +21,15 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from measured_glossary.audit import Expectation, PublicEntry, _marks, _outside_code, audit
+from measured_glossary.audit import (
+    _ELEMENT,
+    _USUAL,
+    Expectation,
+    PublicEntry,
+    _marks,
+    _outside_code,
+    audit,
+)
 from measured_glossary.scan import scan
 from measured_glossary.trace import hits, literals, look_for, spotted, texts, traces
 from test_growth import steps_of
@@ -639,3 +647,18 @@ def test_a_quoted_address_is_read_unescaped() -> None:
     """Percent signs in an address hide nothing."""
     read = " ".join(texts("x.html", urllib.parse.quote("a canary word").encode()))
     assert "canary word" in read
+
+
+PARTS = ["<", "</", ">", "a", "SPAN", "script", "</style>", "<!--", "-->", " ", "\n", "=", '"', "'",
+         ' class="b"', " class=b", ' a-b="c d"', "/", "&lt;", "é", '<a b="c"d>', '<a b="c" >', "-",
+         "9", '<a b="c>d">']  # fmt: skip
+PLAIN = re.compile(_ELEMENT.pattern.replace(f"{_USUAL}|", ""), _ELEMENT.flags)
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=20).map("".join))
+def test_a_tag_written_as_usual_is_read_as_any_other(page: str) -> None:
+    """What is quick to read ends where the whole rule says that it ends."""
+    assert PLAIN.pattern != _ELEMENT.pattern
+    found = [[(each.span(), each.groups()) for each in regex.finditer(page)]
+             for regex in (_ELEMENT, PLAIN)]  # fmt: skip
+    assert found[0] == found[1]
