@@ -182,13 +182,22 @@ def _said(data: Results) -> dict[str, str]:
     files = machine["files"]
     return {
         "day": data["day"],
-        "rounds": "one round" if data["rounds"] == 1 else f"{data['rounds']} rounds",
+        "rounds": _rounds(data),
         "machine": f"{machine['cores']} cores of an {machine['processor']}, "
         f"{machine['memory_gib']} GiB of memory, {machine['system']}, "
         f"files {'in memory' if files == 'tmpfs' else f'on a disk ({files})'}",
         "load": _load(data["load_before"], machine["cores"]),
         "versions": ", ".join(f"{name} {number}" for name, number in data["versions"].items()),
     }
+
+
+def _rounds(data: Results) -> str:
+    """Say how often each size was measured, the largest perhaps less often."""
+    if data["rounds"] == 1:
+        return "one round"
+    again = {row["size"] for row in data["rows"] if row["row"] == "build" and row["round"]}
+    once = " and ".join(f"{size:,}" for size in data["sizes"] if size not in again)
+    return f"{data['rounds']} rounds" + (f" (one of {once} entries)" if once else "")
 
 
 def _load(before: float, cores: int) -> str:

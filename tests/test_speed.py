@@ -102,6 +102,20 @@ def test_the_committed_live_results_are_of_whole_measurements(live: dict[str, An
     assert live["adds_s"] == median_low(adds)
 
 
+def test_what_was_measured_once_is_named(
+    report: ModuleType, results: dict[str, Any], live: dict[str, Any]
+) -> None:
+    """Where a size was built in one round only, no reader takes its figure for a median."""
+    rows = [row("ours", 1000, "cold", 4.0, turn) for turn in range(3)]
+    for once, said in (
+        ([row("ours", 5000, "cold", 20.0)], "3 rounds (one of 5,000 entries) in"),
+        ([], "3 rounds in"),
+    ):
+        sizes = [1000, *(each["size"] for each in once)]
+        given = {**results, "rounds": 3, "sizes": sizes, "rows": [*rows, *once]}
+        assert f", {said} which" in report.page(given, live)
+
+
 def test_what_was_not_run_is_named(
     report: ModuleType, results: dict[str, Any], live: dict[str, Any]
 ) -> None:
