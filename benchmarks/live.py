@@ -22,7 +22,9 @@ from typing import Any
 
 from measured_glossary.lab.answer import CaseAnswer, Measured
 from measured_glossary.lab.bench import Bench
-from measured_glossary.lab.study import Settings, Study, start_studies
+from measured_glossary.lab.settings import Settings
+from measured_glossary.lab.studies import start_studies
+from measured_glossary.lab.study import Study
 
 ON_THE_GPU = ("run", "case", "sanitized", "alive")
 HERE = Path(__file__).parent

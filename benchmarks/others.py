@@ -16,7 +16,7 @@ from pathlib import Path
 import generate
 
 from measured_glossary import export, pipeline
-from measured_glossary.lab.study import Settings as LabSettings
+from measured_glossary.lab.settings import Settings as LabSettings
 
 Files = dict[str, bytes]
 GENERATORS = ("material", "zensical", "hugo", "sphinx")

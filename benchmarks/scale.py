@@ -39,8 +39,8 @@ from measured_glossary.trust.signing import find_tool
 HERE = Path(__file__).resolve().parent
 QUIET = {"NO_MKDOCS_2_WARNING": "1", "PYTHONWARNINGS": "ignore"}
 ALL = ("ours", *others.GENERATORS)
-# Entries of the largest site that is built in every round, served, and timed stage by stage: a round
-# of a larger one takes a quarter of an hour.
+# Entries of the largest site that is built in every round, served, and timed stage by stage: larger
+# ones take a quarter of an hour a round.
 DETAILED = 1000
 LARGEST = {"sphinx": 1000}  # entries: with more it takes longer than all others together
 EDIT = "The sentence number {} was added a moment ago."

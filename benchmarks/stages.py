@@ -24,7 +24,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from measured_glossary import backlinks, catalogue, feeds, page, pipeline, search, terms, website
 from measured_glossary.address import Address
 from measured_glossary.expression import evaluate, names_of
-from measured_glossary.lab.study import Settings as LabSettings
+from measured_glossary.lab.settings import Settings as LabSettings
 from measured_glossary.metadata import Public
 from measured_glossary.pipeline import Glossary
 from measured_glossary.trust import signoff

@@ -21,7 +21,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from measured_glossary import pipeline
 from measured_glossary.entry import parse
 from measured_glossary.lab.record import Machine, Record, write_record
-from measured_glossary.lab.study import Settings, Study, study
+from measured_glossary.lab.settings import Settings
+from measured_glossary.lab.studies import study
+from measured_glossary.lab.study import Study
 from measured_glossary.lab.table import Table, plain
 from measured_glossary.source import read
 from measured_glossary.trust.folder import read_folder

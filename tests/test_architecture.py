@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -149,3 +151,12 @@ def called(module: str) -> Iterator[str]:
     for node in nodes(module):
         if isinstance(node, ast.Call):
             yield ast.unparse(node.func).rpartition(".")[2]
+
+
+def test_what_measures_is_loaded_where_there_is_something_to_measure() -> None:
+    """A build has its values; worker, compiler and sanitizer come with the first experiment."""
+    shown = "import sys, measured_glossary.building; print(*sys.modules, sep='\\n')"
+    told = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    loaded = {name for name in told.stdout.split() if name.startswith("measured_glossary.lab.")}
+    found = {name.rpartition(".")[2] for name in loaded}
+    assert found == {"record", "sass", "settings", "study", "table", "timing"}

@@ -17,7 +17,7 @@ import pytest
 
 from measured_glossary import backlinks, catalogue, feeds, page, pipeline, search, website
 from measured_glossary.address import Address
-from measured_glossary.lab.study import Settings as LabSettings
+from measured_glossary.lab.settings import Settings as LabSettings
 from measured_glossary.memo import Memo
 from measured_glossary.pipeline import Glossary
 from measured_glossary.terms import link

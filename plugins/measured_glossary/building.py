@@ -25,7 +25,7 @@ from mkdocs.structure.pages import Page
 
 from measured_glossary import pipeline, search, status, website
 from measured_glossary.address import Address
-from measured_glossary.lab.study import Measure
+from measured_glossary.lab.settings import Measure
 from measured_glossary.press import named
 from measured_glossary.printing import Printing, printing
 from measured_glossary.problem import Problem, Refused, to_text

@@ -33,7 +33,7 @@ from measured_glossary import (
     website,
 )
 from measured_glossary.entry import json_schema
-from measured_glossary.lab.study import measure
+from measured_glossary.lab.studies import measure
 from measured_glossary.problem import Format, Problem, Refused, meant, render
 from measured_glossary.progress import Progress
 from measured_glossary.project import read_project

@@ -16,7 +16,7 @@ from pathlib import Path
 from measured_glossary import compare
 from measured_glossary.cli_verify import keys_at_hand, ssh_keygen, today
 from measured_glossary.lab.record import MEASUREMENTS, Record, read_record
-from measured_glossary.lab.study import Settings
+from measured_glossary.lab.settings import Settings
 from measured_glossary.pipeline import judging_registry, settings_for
 from measured_glossary.problem import Place, Problem, Refused, meant
 from measured_glossary.source import Source, decode, read

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from operator import itemgetter
 from pathlib import Path
 
-from measured_glossary.lab.bench import experiment_file
 from measured_glossary.lab.record import MEASUREMENTS
+from measured_glossary.lab.settings import experiment_file
 from measured_glossary.problem import Place, Problem
 from measured_glossary.project import SETTINGS_FILE
 from measured_glossary.trust.folder import ENTRIES

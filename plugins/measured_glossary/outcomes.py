@@ -14,8 +14,16 @@ from markupsafe import Markup
 from measured_glossary.asked import Asked, Plain, declared_table, refuse, study_of
 from measured_glossary.cells import ABSENT, Shown, case, cell, heading, verdict
 from measured_glossary.lab.record import Finding
-from measured_glossary.lab.sanitizer import Verdict
-from measured_glossary.lab.table import VERDICTS, Cell, Column, Table, TableKind, pairs, shown
+from measured_glossary.lab.table import (
+    VERDICTS,
+    Cell,
+    Column,
+    Table,
+    TableKind,
+    Verdict,
+    pairs,
+    shown,
+)
 from measured_glossary.markup import fill
 from measured_glossary.problem import Checked, meant
 from measured_glossary.readings import Reading, readings, unread

@@ -13,7 +13,7 @@ from datetime import date
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from measured_glossary import attachment, gate, leftover, page
 from measured_glossary.aside import cores
@@ -22,9 +22,9 @@ from measured_glossary.entry import Entry, FrontMatter, Measured, parse
 from measured_glossary.expansion import Expansion, expansion, expansions
 from measured_glossary.expression import evaluate, names_of
 from measured_glossary.gate import Verdict
-from measured_glossary.lab.process import Progress
-from measured_glossary.lab.study import Measure, Studies, Study, start_studies
-from measured_glossary.lab.study import Settings as LabSettings
+from measured_glossary.lab.settings import Measure, Progress
+from measured_glossary.lab.settings import Settings as LabSettings
+from measured_glossary.lab.study import Study
 from measured_glossary.memo import Memo, digest, package, plain_digest
 from measured_glossary.path import StudyPath, read_paths
 from measured_glossary.problem import Checked, Place, Problem, Refused, meant
@@ -38,6 +38,9 @@ from measured_glossary.trust.attest import with_attestations
 from measured_glossary.trust.folder import ENTRIES, EntryFolder, entry_ids, read_folder
 from measured_glossary.trust.registry import PEOPLE_FILE, Registry, judging
 from measured_glossary.trust.signoff import Signoff
+
+if TYPE_CHECKING:
+    from measured_glossary.lab.studies import Studies
 
 T = TypeVar("T")
 
@@ -87,13 +90,14 @@ class Started:
     drafts: tuple[Draft, ...]
     documents: Checked[tuple[Document, ...]]
     paths: Checked[tuple[StudyPath, ...]]
-    studies: Studies
+    studies: Studies | None
     memo: Memo
     ahead: Ahead | None = None
 
     def give_up(self) -> None:
         """Stop what runs; for whoever does not finish."""
-        self.studies.give_up()
+        if self.studies:
+            self.studies.give_up()
         if self.ahead:
             self.ahead.close()
 
@@ -213,15 +217,24 @@ def start(root: Path, settings: Settings, ahead: Ahead | None = None) -> Started
         drafts=drafts,
         documents=documents,
         paths=read_paths(root, [draft.id for draft in drafts], root / settings.docs),
-        studies=start_studies(root, sorted(wanted), settings.lab),
+        studies=_studies(root, sorted(wanted), settings.lab),
         memo=settings.memo,
         ahead=ahead,
     )
 
 
+def _studies(root: Path, ids: Sequence[str], settings: LabSettings) -> Studies | None:
+    """Begin to study experiments; a glossary without any need not load what does that."""
+    if not ids:
+        return None
+    from measured_glossary.lab.studies import start_studies
+
+    return start_studies(root, ids, settings)
+
+
 def finish(started: Started, today: date) -> Glossary:
     """Wait for the experiments and judge every entry."""
-    found = started.studies.collect()
+    found = started.studies.collect() if started.studies else ()
     attested = partial(with_attestations, started.root, registry=started.registry, today=today)
     studies = {study.id: attested(study) for study in found}
     ids = frozenset(draft.id for draft in started.drafts)

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from measured_glossary.lab import sanitizer
-from measured_glossary.lab.study import Measurement, Settings, study
+from measured_glossary.lab.settings import Settings
+from measured_glossary.lab.studies import study
+from measured_glossary.lab.study import Measurement
 from measured_glossary.lab.table import Rows
 
 ROOT = Path(__file__).resolve().parents[2]

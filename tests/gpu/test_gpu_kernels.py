@@ -8,7 +8,8 @@ import pytest
 
 from measured_glossary.lab.compile import closure, compile_cubin
 from measured_glossary.lab.gpu import Gpu
-from measured_glossary.lab.study import Settings, study
+from measured_glossary.lab.settings import Settings
+from measured_glossary.lab.studies import study
 
 KERNELS = Path(__file__).parents[1] / "lab" / "kernels"
 AWKWARD = "code/day 0/awkward.cu"

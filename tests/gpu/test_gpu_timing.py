@@ -10,7 +10,9 @@ import pytest
 
 from measured_glossary.lab.compile import closure, compile_cubin
 from measured_glossary.lab.gpu import Gpu
-from measured_glossary.lab.study import Measurement, Settings, study
+from measured_glossary.lab.settings import Settings
+from measured_glossary.lab.studies import study
+from measured_glossary.lab.study import Measurement
 from measured_glossary.lab.table import Times
 from measured_glossary.lab.timing import median_interval
 

@@ -18,7 +18,7 @@ from measured_glossary import cli
 from measured_glossary.lab.board import STATIC, Job
 from measured_glossary.lab.cluster import Options, Outcome, measure
 from measured_glossary.lab.record import read_record
-from measured_glossary.lab.study import Settings
+from measured_glossary.lab.settings import Settings
 from measured_glossary.source import read
 
 distributed = pytest.importorskip("distributed")

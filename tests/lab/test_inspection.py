@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from measured_glossary.lab.record import Finding, Record
-from measured_glossary.lab.study import Settings, Study, measure, study
+from measured_glossary.lab.settings import Settings
+from measured_glossary.lab.studies import measure, study
+from measured_glossary.lab.study import Study
 
 HERE = Path(__file__).parent
 REPORTS = HERE / "reports"

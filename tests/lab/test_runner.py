@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from measured_glossary.lab.answer import Tabled
-from measured_glossary.lab.process import MAX_LOG_BYTES, Progress, environment
+from measured_glossary.lab.process import MAX_LOG_BYTES, environment
 from measured_glossary.lab.runner import Ran, run_worker
+from measured_glossary.lab.settings import Progress
 from measured_glossary.problem import Place, Problem
 
 STAND_IN = Path(__file__).parent / "workers" / "stand_in.py"

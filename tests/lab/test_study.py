@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from measured_glossary.lab.record import read_record, write_record
-from measured_glossary.lab.study import Settings, Study, measure, start_studies, study
+from measured_glossary.lab.settings import Settings
+from measured_glossary.lab.studies import measure, start_studies, study
+from measured_glossary.lab.study import Study
 from measured_glossary.problem import Problem
 from measured_glossary.source import read
 

@@ -13,7 +13,9 @@ import pytest
 
 from measured_glossary.lab.experiment import Experiment, exact, time
 from measured_glossary.lab.record import Record, read_record, record_bytes
-from measured_glossary.lab.study import Measurement, Settings, study
+from measured_glossary.lab.settings import Settings
+from measured_glossary.lab.studies import study
+from measured_glossary.lab.study import Measurement
 from measured_glossary.lab.table import Column, Table, TableError, Times
 from measured_glossary.lab.timed import faults
 from measured_glossary.source import Source

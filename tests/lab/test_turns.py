@@ -11,9 +11,10 @@ from threading import Event
 
 import pytest
 
-from measured_glossary.lab.bench import Bench, Settings
+from measured_glossary.lab.bench import Bench
 from measured_glossary.lab.cases import Ended, Job, side_by_side
 from measured_glossary.lab.runner import Stopped
+from measured_glossary.lab.settings import Settings
 from measured_glossary.lab.turns import HANGING, ON_THE_GPU, WATCHED, Places, Turns
 from measured_glossary.problem import Checked
 

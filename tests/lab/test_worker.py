@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from measured_glossary.lab.answer import CaseAnswer, Checks, Described, Measured, Tabled
-from measured_glossary.lab.bench import Bench, Settings
+from measured_glossary.lab.bench import Bench
 from measured_glossary.lab.runner import Model
 from measured_glossary.lab.sass import Kernel, Sass
+from measured_glossary.lab.settings import Settings
 from measured_glossary.lab.warm import WarmWorker
 from measured_glossary.problem import Problem
 

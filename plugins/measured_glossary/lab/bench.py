@@ -7,67 +7,20 @@ problem that says how the worker ended and what it printed. Must not know what a
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event
-from typing import Any, Literal
+from typing import Any
 
-from measured_glossary.lab.process import Progress
-from measured_glossary.lab.runner import START_LIMIT_S, WORKER, Model, Ran, run_worker
+from measured_glossary.lab.runner import START_LIMIT_S, Model, Ran, run_worker
+from measured_glossary.lab.settings import Settings, experiment_file
 from measured_glossary.lab.turns import Places
 from measured_glossary.lab.warm import WarmWorker
 from measured_glossary.problem import Checked, Place, Problem
 
-Measure = Literal["auto", "live", "recorded"]
-
 FILES = "files"
 QUOTED_LINES = 12
 MEMORY_BYTES = 4 << 30  # of a worker without a GPU
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How long a worker of each kind may take, in seconds."""
-
-    quick_s: float = 60
-    compile_s: float = 600
-    run_s: float = 900
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How to study experiments.
-
-    `measure`: `live` insists on a GPU, `auto` uses one that is there, `recorded` looks for none.
-    `gpu`: `True` insists too, `False` looks for none, `None` leaves it to `measure`. `cache` is a
-    folder for compiled code and live results, `reports` one that keeps all that sanitizers wrote.
-    `launches` replaces the declared number, for a trial whose result is not kept. `tell` is given
-    what an author's code prints, line by line. `command` starts a worker; once `stop` is set, all
-    of them are killed.
-    """
-
-    measure: Measure = "auto"
-    gpu: bool | None = None
-    cache: Path | None = None
-    reports: Path | None = None
-    progress: Progress | None = None
-    tell: Callable[[str], object] | None = None
-    launches: int | None = None
-    seed: int = 14
-    limits: Limits = field(default_factory=Limits)
-    command: tuple[str, ...] = WORKER
-    stop: Event = field(default_factory=Event, compare=False, repr=False)
-
-    @property
-    def looks_for_gpu(self) -> bool:
-        """Whether this build measures live if it can."""
-        return self.measure != "recorded" and self.gpu is not False
-
-    @property
-    def insists_on_gpu(self) -> bool:
-        """Whether it is a problem that there is no GPU."""
-        return self.looks_for_gpu and (self.measure == "live" or self.gpu is True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,11 +142,6 @@ _HUNG = {
     "static": "a static probe did not end: look at its loops",
     "check": "a claim did not end: look at its loops",
 }
-
-
-def experiment_file(experiment: str) -> str:
-    """Give the file that declares an experiment."""
-    return f"code/{experiment}/experiment.py"
 
 
 def _quoted(log: str) -> str:

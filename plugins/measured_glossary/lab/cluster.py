@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from measured_glossary.lab import remote
-from measured_glossary.lab.bench import Bench, Settings
+from measured_glossary.lab.bench import Bench
 from measured_glossary.lab.board import STATIC, Board, Job
 from measured_glossary.lab.declared import Declared, read_declared
 from measured_glossary.lab.harvest import Harvest, job_problem
 from measured_glossary.lab.record import Machine, Record
+from measured_glossary.lab.settings import Settings
 from measured_glossary.problem import Checked, Place, Problem
 
 POLL_S = 0.5

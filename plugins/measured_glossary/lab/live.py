@@ -16,7 +16,7 @@ from typing import Any
 
 import measured_glossary
 from measured_glossary.lab.answer import Measured
-from measured_glossary.lab.bench import Bench, Settings
+from measured_glossary.lab.bench import Bench
 from measured_glossary.lab.cases import outcome_tables, returned_again
 from measured_glossary.lab.compile import effective_options
 from measured_glossary.lab.declared import Built, Declared, checked_tables
@@ -31,6 +31,7 @@ from measured_glossary.lab.record import (
     timing_from,
     write_record,
 )
+from measured_glossary.lab.settings import Settings
 from measured_glossary.lab.table import Table
 from measured_glossary.lab.turns import Turn
 from measured_glossary.problem import Checked

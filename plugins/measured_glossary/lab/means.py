@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from measured_glossary.lab.answer import Compilers, Found
-from measured_glossary.lab.bench import Bench, Settings
+from measured_glossary.lab.bench import Bench
 from measured_glossary.lab.record import Machine
+from measured_glossary.lab.settings import Settings
 from measured_glossary.lab.warm import WarmWorker
 from measured_glossary.problem import Checked, Place, Problem
 

@@ -22,8 +22,7 @@ from typing import IO, Any
 
 import measured_glossary
 from measured_glossary.lab.protocol import read_event
-
-Progress = Callable[[str, int, int], None]
+from measured_glossary.lab.settings import Progress
 
 END_LIMIT_S = 5  # after SIGKILL: a process in the driver may take a moment to go
 MAX_LOG_BYTES = 256 << 10

@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from measured_glossary.lab.answer import Checks
-from measured_glossary.lab.bench import Bench, Settings
+from measured_glossary.lab.bench import Bench
 from measured_glossary.lab.declared import Declared, read_declared
+from measured_glossary.lab.settings import Settings
 from measured_glossary.lab.table import Table, faults, to_data
 from measured_glossary.problem import Checked, Place, Problem, Refused
 

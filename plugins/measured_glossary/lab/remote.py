@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from measured_glossary.lab.answer import Found
-from measured_glossary.lab.bench import Bench, Settings
+from measured_glossary.lab.bench import Bench
 from measured_glossary.lab.record import record_bytes
-from measured_glossary.lab.runner import WORKER
-from measured_glossary.lab.study import measure, study
+from measured_glossary.lab.settings import WORKER, Settings
+from measured_glossary.lab.studies import measure, study
 from measured_glossary.lab.table import to_data
 from measured_glossary.problem import to_json
 

@@ -7,7 +7,6 @@ it printed. Must not know what a request means, nor import author code.
 from __future__ import annotations
 
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,14 +18,14 @@ from pydantic import BaseModel
 
 from measured_glossary.lab import process as processes
 from measured_glossary.lab.answer import Answer, ProblemAnswer
-from measured_glossary.lab.process import END_LIMIT_S, Output, Progress
+from measured_glossary.lab.process import END_LIMIT_S, Output
 from measured_glossary.lab.protocol import REQUEST, RESULT, SCHEMA
+from measured_glossary.lab.settings import WORKER, Progress
 from measured_glossary.problem import Checked, Place, Problem
 from measured_glossary.source import Located, canonical_json, parse_json, read, validate
 
 Model = TypeVar("Model", bound=BaseModel)
 
-WORKER = (sys.executable, "-P", "-X", "utf8", "-m", "measured_glossary.lab.worker")
 START_LIMIT_S = 60
 MAX_RESULT_BYTES = 64 << 20
 LOOK_EVERY_S = 0.05

@@ -23,12 +23,13 @@ from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree
 
+from measured_glossary.lab.table import Verdict
+
 LOG, XML = "sanitizer.log", "sanitizer.xml"
 FIRST_PORT = 49152  # where the tool and the process under it meet; one range a run
 PORTS_EACH = 16
 ASK_LIMIT_S = 60
 
-Verdict = Literal["clean", "findings", "inconclusive"]
 Severity = Literal["error", "warning"]
 
 

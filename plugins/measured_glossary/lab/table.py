@@ -27,7 +27,8 @@ SAMPLED: tuple[ColumnKind, ...] = ("racy", "time")
 MOST_LISTED = 5  # rows or values in one message
 MIN_TIMES = 20  # fewer samples say too little of a distribution to print its quartiles
 OUTCOME = re.compile(r"returned|hung|cuda error \w+|crashed \(SIG\w+\)")
-VERDICTS = ("clean", "findings", "inconclusive")
+Verdict = Literal["clean", "findings", "inconclusive"]  # of a sanitizer
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 

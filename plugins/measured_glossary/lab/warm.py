@@ -16,9 +16,10 @@ from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from measured_glossary.lab import process as processes
-from measured_glossary.lab.process import END_LIMIT_S, Output, Progress
+from measured_glossary.lab.process import END_LIMIT_S, Output
 from measured_glossary.lab.protocol import WARM
-from measured_glossary.lab.runner import WORKER, Call, Model, Ran
+from measured_glossary.lab.runner import Call, Model, Ran
+from measured_glossary.lab.settings import WORKER, Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
