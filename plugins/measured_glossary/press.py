@@ -48,6 +48,7 @@ DRAFT = (
 SEARCH = frozenset({"search", "material/search"})
 KNOWN = SEARCH | {"offline", "material/offline", "measured-glossary"}
 HIGHLIGHT = "pymdownx.highlight"
+MANY = 2000  # pages
 Hook = Callable[..., Any]
 PAGE_EVENTS = ("pre_page", "page_read_source", "page_markdown", "page_content", "page_context",
                "post_page")  # fmt: skip
@@ -166,17 +167,14 @@ class Press:
         missing: Sequence[int],
         fresh: dict[bytes, Notes],
     ) -> Iterator[tuple[bytes, object]]:
-        """Give what is to be kept of the missing pages, and note each in `fresh`.
-
-        A large page takes as much memory as all else here: it is printed when the others are.
-        """
+        """Give what is to be kept of the missing pages, and note each in `fresh`."""
 
         def print_one(index: int) -> tuple[Packed, Notes]:
             content, notes = self._one(pages[index])
             return packed(content), notes
 
         shared = _sharing()
-        parts = [[i for i in missing if pages[i].output.is_large is last] for last in (False, True)]
+        parts = in_turn(missing, lambda index: pages[index].output.is_large)
         made = chain.from_iterable(self.memo.computed(part, print_one) for part in parts)
         for index, (content, notes) in made:
             fresh[keys[index]] = notes = shared(notes)
@@ -228,6 +226,19 @@ class Press:
         if isinstance(page.file, Kept) and not page.file.output.is_public:
             page.content = DRAFT + (page.content or "")
         return events.on_post_page(template.render(context), page=page, config=config)
+
+
+def in_turn(missing: Sequence[int], is_large: Callable[[int], bool]) -> tuple[Sequence[int], ...]:
+    """Give pages in parts, of which each is printed when those before are.
+
+    A large page takes long, so it is begun early, behind the one that is printed before processes
+    part. Where it lists thousands it takes as much memory as all else here, and comes last.
+    """
+    large = [index for index in missing if is_large(index)]
+    small = [index for index in missing if not is_large(index)]
+    if len(missing) > MANY:
+        return small, large
+    return ([*small[:1], *large, *small[1:]],)
 
 
 def print_lean(config: MkDocsConfig, env: jinja2.Environment) -> None:
