@@ -140,9 +140,10 @@ def _bounds(made: Measured) -> Iterator[str]:
 
 
 _BOUNDS = """\
-Every build verifies every signature. Of 5,000 entries these are 10,000: they alone keep one core busy
-for {alone_s:.1f} s, where 0.08 of Hugo’s build are {aim_s:.1f} s; an edit takes {edit_s:.1f} s, all included. A build of
-a single page with MkDocs, which has nothing to verify, takes {one_page_s:.1f} s."""
+Every build verifies every signature. Of 5,000 entries these are 10,000: they alone keep one core
+busy for {alone_s:.1f} s, where 0.08 of Hugo’s build are {aim_s:.1f} s; an edit takes
+{edit_s:.1f} s, all included. A build of a single page with MkDocs, which has nothing to verify,
+takes {one_page_s:.1f} s."""
 
 
 def _verification(data: Results) -> float | None:
