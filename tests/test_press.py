@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 
@@ -164,5 +165,5 @@ def test_a_themes_files_are_those_that_mkdocs_finds(tmp_path: Path) -> None:
     env = config.theme.get_env()
     assert env.list_templates() == plain.list_templates()
     assert env.list_templates(["svg"]) == [".icons/e.svg", "b/.c/d.svg"]
-    is_svg = env.list_templates(filter_func=lambda name: name.endswith(".svg"))
-    assert is_svg == [".icons/e.svg", "b/.c/d.svg"]
+    for is_svg in (lambda name: name.endswith(".svg"), partial(fnmatch, pat="*.svg")):
+        assert env.list_templates(filter_func=is_svg) == [".icons/e.svg", "b/.c/d.svg"]

@@ -59,7 +59,7 @@ def _listed(
 
     It refuses what is hidden, file by file; the theme's icons are, by the ten thousand.
     """
-    if filter_func is None or filter_func.__qualname__ != OF_MKDOCS:
+    if filter_func is None or getattr(filter_func, "__qualname__", "") != OF_MKDOCS:
         return list_all(extensions, filter_func)
     found = {file for folder in folders for file in _shown(Path(folder))}
     return sorted(filter(filter_func, found))
