@@ -108,11 +108,9 @@ class Building:
 
     def print(self, env: Environment, files: Files) -> None:
         """Print what changed."""
-        memo, site = (
-            self.judged().memo,
-            self.stage.site if self.stage else Path(self.config.site_dir),
-        )
-        self.printing = self.printing.printed(env, self.config, files, memo, site, self.is_preview)
+        config, memo = self.config, self.judged().memo
+        site = self.stage.site if self.stage else Path(config.site_dir)
+        self.printing = self.printing.printed(env, config, files, memo, site, self.is_preview)
 
     def linked(self, markdown: str, page: Page) -> str:
         """Give a page's Markdown, in one written by hand with its terms linked."""

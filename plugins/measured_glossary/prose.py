@@ -113,10 +113,20 @@ def _markup_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:
 
 def _top_headings(text: str) -> Iterator[re.Match[str]]:
     """Give each mark of a heading of the first level: before its text, or below it."""
+    passed = 0  # behind the first mark of a line there is none that counts
     for found in _TOP_HEADING.finditer(text):
+        if found.start() < passed:
+            continue
+        is_mark = found.group() == "#"
         before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
-        if (_BEFORE_MARK if found.group() == "#" else _ABOVE_LINE).fullmatch(before):
+        if (_BEFORE_MARK if is_mark else _ABOVE_LINE).fullmatch(before):
             yield found
+        passed = _line_end(text, found.end()) if is_mark else found.end()
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return end if end >= 0 else len(text)
 
 
 def _byline_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:

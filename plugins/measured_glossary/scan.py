@@ -424,7 +424,7 @@ _TOKEN = re.compile(
     r"|(?<=<)(?P<auto>(?:[A-Za-z][A-Za-z0-9+.-]*:|[^\s<>@`]+@)[^\s<>`]*>)"
     r"|(?<=h)(?P<address>ttps?://[^\s<>`{}\[\]()\"'|*\\]+)"
     r"|(?<=\])(?P<target>\()"
-    r"|(?<=\[)(?P<reference>(?!\^)[^\]\[]*\]:[^\n]*))"
+    r"|(?<=\[)(?P<reference>(?!\^)[^\]\[]*\]:))"
 )
 _BEGINNING = re.compile(r"[> \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)*")
 _TARGET = re.compile(r"(?:[^()`\\<\n]|\\.|<(?!!)|\([^()`\n]*\))*\)")
@@ -436,6 +436,7 @@ class _Spans:
     def __init__(self, found: _Findings, start: int, end: int) -> None:
         self.found, self.text, self.at, self.end = found, found.text, start, end
         self.unclosed_until = start  # no '}}' stands before this offset
+        self.no_reference_until = start  # nor does a link's definition begin before this one
 
     def run(self) -> None:
         while token := _TOKEN.search(self.text, self.at, self.end):
@@ -461,10 +462,14 @@ class _Spans:
 
     def _reference(self, start: int, end: int) -> int:
         """Read the definition of a link, if that is what begins the line."""
-        begin = self.text.rfind("\n", 0, start) + 1
-        if begin < self.at or not _BEGINNING.fullmatch(self.text, begin, start):
+        if start < self.no_reference_until:
             return start + 1
-        return self.found.region("link", self.text.index("]:", start) + 2, end)
+        begin, line_end = self.text.rfind("\n", 0, start) + 1, self.text.find("\n", end, self.end)
+        line_end = line_end if line_end >= 0 else self.end
+        if begin < self.at or not _BEGINNING.fullmatch(self.text, begin, start):
+            self.no_reference_until = line_end  # whatever comes on this line has this before it
+            return start + 1
+        return self.found.region("link", end, line_end)
 
     def _code(self, start: int, end: int) -> int:
         ticks = self.text[start:end]
