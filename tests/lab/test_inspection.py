@@ -13,7 +13,7 @@ import pytest
 
 from measured_glossary.lab.record import Finding, Record
 from measured_glossary.lab.settings import Settings
-from measured_glossary.lab.studies import measure, study
+from measured_glossary.lab.studies import measure, start_studies, study
 from measured_glossary.lab.study import Study
 
 HERE = Path(__file__).parent
@@ -244,3 +244,44 @@ def test_a_gpu_that_stops_answering_ends_the_measurement(project: Path) -> None:
     assert {problem.code for problem in found.problems} == {"gpu-lost"}
     assert found.measurements == ()
     assert [event for event in shown if event[0].endswith("endings")] == []
+
+
+def test_a_gpu_lost_to_one_experiment_is_lost_to_all(project: Path) -> None:
+    """What returned before, hangs now and takes the GPU along: no case of another is begun."""
+    edit(project, "company", '"second"', '"hangs"')
+    edit(project, "endless", "    signal.pause()", '    print("begun")\n    signal.pause()')
+    assert measure(project, "company", pretending()).value is not None
+    told: list[str] = []
+    settings = replace(pretending("lost-gpu"), tell=told.append)
+    company, endless = start_studies(project, ["company", "endless"], settings).collect()
+    assert [line for line in told if line.startswith("endless")] == []
+    for found in (company, endless):
+        assert ("gpu-lost", LOST.format("a case of endings")) in reasons(found)
+
+
+def test_a_gpu_lost_to_a_runtime_probe_is_lost_to_its_cases(project: Path) -> None:
+    """A probe that crashes on the GPU is a problem; with the GPU gone, nothing comes behind it."""
+    headings = "key={'n': exact('N')}, columns={'wrong': exact('Wrong')}"
+    body = "    'One death.'\n    os.kill(os.getpid(), signal.SIGSEGV)\n    yield {}\n\n\n"
+    probe = f"@experiment.runtime({headings})\ndef dies(gpu):\n{body}"
+    edit(project, "company", "@experiment.outcomes", f"{probe}@experiment.outcomes")
+    found = study(project, "company", pretending("lost-gpu"))
+    lost = ("gpu-lost", LOST.format("the runtime probes"))
+    assert lost in reasons(found)
+    assert {code for code, _ in reasons(found)} == {"gpu-lost", "worker-crashed"}
+
+
+LOST = "the GPU did not answer a trivial launch after {} of company had ended"
+
+
+def reasons(found: Study) -> list[tuple[str, str]]:
+    """Each problem's code and message."""
+    return [(problem.code, problem.message) for problem in found.problems]
+
+
+def edit(project: Path, experiment: str, old: str, new: str) -> None:
+    """Change an experiment's text."""
+    path = project / "code" / experiment / "experiment.py"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from threading import Event, Lock
+from threading import Lock
 from typing import Any, Generic, TypeVar
 
 from measured_glossary.lab.answer import AliveAnswer, CaseAnswer, ProbeAnswer
@@ -59,7 +59,7 @@ def side_by_side(
     begin: Callable[[], None] = _at_once,
     settled: Callable[[], None] = _at_once,
 ) -> tuple[Checked[T], ...]:
-    """Run jobs, some at a time; once the GPU does not answer any more, no other job is begun.
+    """Run jobs, some at a time; once the GPU is lost, no other job of the build is begun.
 
     What hung before does not wait for `begin`, and `settled` is called when nothing else is left.
     What hangs and is not known to is run again when it is quiet: beside hung kernels a slow one
@@ -72,7 +72,7 @@ def side_by_side(
         unknown |= _tried_again(watch, jobs, [n for n, e in unknown.items() if e and e.hung])
         settled()
         ended = [unknown[n] if n in unknown else each.result() for n, each in enumerate(running)]
-    return tuple(e.given if e else watch.lost(job) for job, e in zip(jobs, ended, strict=True))
+    return tuple(each.given if each else gpu_lost(bench) for each in ended)
 
 
 def _tried_again(
@@ -95,7 +95,6 @@ class _Watch:
     totals: Mapping[str, int]
     done: Counter[str] = field(default_factory=Counter)
     lock: Lock = field(default_factory=Lock)
-    is_lost: Event = field(default_factory=Event)
 
     def run(self, job: Job[T]) -> Ended[T] | None:
         """Run one job in its place."""
@@ -111,27 +110,34 @@ class _Watch:
 
     def ended(self, job: Job[T]) -> Ended[T] | None:
         """Run a job and look for the GPU if it ended abruptly; nothing, if that is lost."""
-        if self.is_lost.is_set():
+        if self.bench.places.lost.after:
             return None
         ended = job.run()
-        if ended.abruptly and not answers(self.bench):
-            self.is_lost.set()
+        if ended.abruptly and not answers(self.bench, after=f"a case of {job.task}"):
             return None
         return ended
 
-    def lost(self, job: Job[T]) -> Checked[T]:
-        """Give the problem that a job was not run to its end."""
-        message = f"the GPU did not answer a trivial launch after a case of {job.task} had ended"
-        hint = "look at it with nvidia-smi; reset it, or measure on another machine"
-        place = Place(self.bench.file)
-        problem = Problem(place=place, code="gpu-lost", message=message, hint=hint)
-        return Checked(value=None, problems=(problem,))
 
+def answers(bench: Bench, *, after: str) -> bool:
+    """Say whether a process that was not part of what happened gets a trivial launch done.
 
-def answers(bench: Bench) -> bool:
-    """Say whether a process that was not part of what happened gets a trivial launch done."""
+    If not, nobody begins any more in this build; `after` says what had just ended.
+    """
     answer = bench.run_warm(AliveAnswer, "alive", ALIVE_LIMIT_S).answer
-    return answer.value is not None and answer.value.alive
+    is_alive = answer.value is not None and answer.value.alive
+    if not is_alive:
+        bench.places.lost.tell(f"{after} of {bench.experiment}")
+    return is_alive
+
+
+def gpu_lost(bench: Bench) -> Checked[Any]:
+    """Give the problem that something was not run, or not to its end."""
+    after = bench.places.lost.after
+    message = f"the GPU did not answer a trivial launch after {after} had ended"
+    hint = "look at it with nvidia-smi; reset it, or measure on another machine"
+    place = Place(bench.file)
+    problem = Problem(place=place, code="gpu-lost", message=message, hint=hint)
+    return Checked(value=None, problems=(problem,))
 
 
 # ── outcome probes ───────────────────────────────────────────────────────────────────────────
@@ -156,14 +162,15 @@ Rows = Mapping[tuple[str, str], Row]
 def returned_again(bench: Bench, declared: Declared, request: Mapping[str, Any]) -> Rows:
     """Run the cases that returned before in the shared worker, and give the rows of those that do.
 
-    It must have the GPU alone. After the first that does not return, the rest is left: all that
-    has no row is to be run by itself.
+    It must have the GPU alone. After the first that does not return, the rest is left, and the GPU
+    is looked at: all that has no row is to be run by itself.
     """
     rows = dict[tuple[str, str], Row]()
     known = (case for case in _cases(declared) if bench.endings.get(case.key) == "returned")
     for case in known if bench.warm is not None else ():
         ended = _ended(bench, case, bench.run_warm, request)
         if ended.abruptly or ended.given.value is None:
+            answers(bench, after=f"a case of {case.probe.table.name}")
             break
         rows[case.key] = ended.given.value
     return rows

@@ -17,7 +17,13 @@ from typing import Any
 import measured_glossary
 from measured_glossary.lab.answer import Measured
 from measured_glossary.lab.bench import Bench
-from measured_glossary.lab.cases import outcome_tables, returned_again
+from measured_glossary.lab.cases import (
+    ENDINGS,
+    answers,
+    gpu_lost,
+    outcome_tables,
+    returned_again,
+)
 from measured_glossary.lab.compile import effective_options
 from measured_glossary.lab.declared import Built, Declared, checked_tables
 from measured_glossary.lab.inspection import inspect, prepare
@@ -55,6 +61,8 @@ def measure_live(
     if prepared.value is None:
         return Checked(value=None, problems=prepared.problems)
     with turn.alone():
+        if bench.places.lost.after:
+            return gpu_lost(bench)
         measured = _runtime_tables(bench, declared, request)
         returned = returned_again(bench, declared, request)
     turn.passes("alone")
@@ -99,6 +107,8 @@ def _runtime_tables(
 ) -> Checked[tuple[Measured, tuple[Table, ...]]]:
     timed_s = sum(probe.limit_s for probe in declared.probes if probe.table.kind == "timed")
     ran = bench.run_warm(Measured, "run", bench.settings.limits.run_s + timed_s, **request)
+    if ran.begun and ran.outcome in ENDINGS:
+        answers(bench, after="the runtime probes")
     answer = bench.answer_of(ran, "run")
     if answer.value is None:
         return Checked(value=None, problems=answer.problems)

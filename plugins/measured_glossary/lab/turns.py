@@ -96,13 +96,31 @@ def _room(usual: int, hanging: int) -> Room:
     return Room(BoundedSemaphore(usual), BoundedSemaphore(hanging))
 
 
+@dataclass(slots=True)
+class Lost:
+    """What had ended when the GPU did not answer any more, for all experiments of a build.
+
+    `after` is empty while it answers; what is told first stays.
+    """
+
+    after: str = ""
+
+    def tell(self, after: str) -> None:
+        """Say that the GPU does not answer since then."""
+        self.after = self.after or after
+
+
 @dataclass(frozen=True, slots=True)
 class Places:
-    """How many workers of each kind may run at a time, for all experiments of a build."""
+    """How many workers of each kind may run at a time, for all experiments of a build.
+
+    Once the GPU is `lost`, nobody begins any more: what runs there takes its whole limit.
+    """
 
     without_gpu: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(WITHOUT_GPU))
     cases: Room = field(default_factory=lambda: _room(ON_THE_GPU, HANGING))
     tools: Room = field(default_factory=lambda: _room(WATCHED, HANGING_WATCHED))
+    lost: Lost = field(default_factory=Lost)
     _quiet: Lock = field(default_factory=Lock)
 
     @contextmanager
