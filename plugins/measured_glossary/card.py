@@ -43,15 +43,16 @@ class _Band(NamedTuple):
 def draw(*, heading: str, text: str, above: str, below: str) -> bytes:
     """Draw a card: a line above, a heading, a text of at most four lines, a line below.
 
-    The lines above and below are on many cards, and their bands are made once.
+    The lines above and below are on many cards, as is blank paper: their bands are made once.
     """
     size = next((s for s in (84, 68, 54, 42) if _fits(heading, s)), 42)
-    lines = _wrapped(_shown(text), 40, 4)
+    lines = tuple(_wrapped(_shown(text), 40, 4))
     return _png(
         (
             _shared(140, _Line(64, _shown(above), 30, is_muted=True)),
             _band(130, _Line(0, _cut(_shown(heading), size), size)),
-            _band(275, *(_Line(row * 56, line, 40) for row, line in enumerate(lines))),
+            *(_band(56, _Line(0, line, 40)) for line in lines),
+            _shared(275 - 56 * len(lines)),
             _shared(HEIGHT - 545, _Line(0, _cut(_shown(below), 28), 28, is_muted=True)),
         )
     )
