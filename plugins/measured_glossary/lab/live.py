@@ -7,12 +7,12 @@ case that hangs or crashes is a row and not a problem. Must not write into the p
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import measured_glossary
 from measured_glossary.lab.answer import Measured
@@ -43,6 +43,9 @@ from measured_glossary.lab.turns import Turn
 from measured_glossary.problem import Checked
 from measured_glossary.source import canonical_json, read
 
+T = TypeVar("T")
+U = TypeVar("U")
+
 
 def measure_live(
     bench: Bench, declared: Declared, built: Built, machine: Machine, turn: Turn
@@ -67,15 +70,8 @@ def measure_live(
         returned = returned_again(bench, declared, request)
     turn.passes("alone")
     turn.wait_for_all("alone")
-    with ThreadPoolExecutor(1, thread_name_prefix="inspect") as pool:
-        cases_are_settled = partial(turn.wait_for_all, "cases")
-        under_way = pool.submit(inspect, bench, declared, prepared.value, cases_are_settled)
-        try:
-            settled = partial(turn.passes, "cases")
-            outcomes = outcome_tables(bench, declared, request, returned, settled)
-        finally:
-            turn.passes("cases")
-        inspected = under_way.result()
+    cases = partial(outcome_tables, bench, declared, request, returned)
+    outcomes, inspected = _together(cases, partial(inspect, bench, declared, prepared.value), turn)
     problems = (*measured.problems, *outcomes.problems, *inspected.problems)
     if measured.value is None or outcomes.value is None or inspected.value is None:
         return Checked(value=None, problems=problems)
@@ -96,6 +92,19 @@ def measure_live(
         timings=tuple(timing_from(each.model_dump()) for each in run.timings),
     )
     return check_record(record)
+
+
+def _together(
+    cases: Callable[[Callable[[], None]], T], tools: Callable[[Callable[[], None]], U], turn: Turn
+) -> tuple[T, U]:
+    """Run cases, and under tools what hangs there; all other tools wait for everybody's cases."""
+    with ThreadPoolExecutor(1, thread_name_prefix="inspect") as pool:
+        under_way = pool.submit(tools, partial(turn.wait_for_all, "cases"))
+        try:
+            outcomes = cases(partial(turn.passes, "cases"))
+        finally:
+            turn.passes("cases")
+        return outcomes, under_way.result()
 
 
 def _conditions(run: Measured) -> dict[str, dict[str, Any]]:
