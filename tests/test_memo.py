@@ -21,8 +21,10 @@ import pytest
 from measured_glossary.memo import (
     FILE,
     Memo,
+    Packed,
     digest,
     files_digest,
+    package,
     packed,
     plain_digest,
     side_by_side,
@@ -175,6 +177,104 @@ def test_a_bad_value_is_computed_again(tmp_path: Path, how: str) -> None:
     assert not spy.exists()
 
 
+def asking(module: str, name: str, *arguments: str) -> bytes:
+    """Pickle a call of what a module holds by a name, dotted or not."""
+    texts = b"".join(
+        pickle.SHORT_BINUNICODE + bytes([len(text)]) + text.encode()
+        for text in (module, name, *arguments)
+    )
+    at = len(module) + len(name) + 4
+    called = texts[:at] + pickle.STACK_GLOBAL + pickle.MARK + texts[at:] + pickle.TUPLE
+    return pickle.PROTO + b"\x04" + called + pickle.REDUCE + pickle.STOP
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "arguments"),
+    [
+        ("measured_glossary.lab.process", "subprocess.Popen", ["true"]),
+        ("measured_glossary.memo", "Path", ["a.md"]),
+        ("measured_glossary.memo", "Memo", []),
+        ("measured_glossary.memo", "package", []),
+        ("measured_glossary.stage", "TemporaryDirectory", []),
+        ("measured_glossary.trust.ahead", "Ahead", ["a", "b"]),
+        ("pathlib", "Path", ["a.md"]),
+        ("datetime", "datetime", ["a.md"]),
+    ],
+)
+def test_only_data_of_ours_is_read(module: str, name: str, arguments: list[str]) -> None:
+    """A class that acts, or that a module of ours only imports, is refused before it is called."""
+    raw = zlib.compress(asking(module, name, *arguments))
+    with pytest.raises(pickle.UnpicklingError, match="is not kept here"):
+        unpacked(Packed(raw))
+
+
+def test_data_of_ours_is_read() -> None:
+    """What the refused ones are made like: a class of this package with frozen data."""
+    raw = zlib.compress(asking("measured_glossary.problem", "Place", "a.md"))
+    assert unpacked(Packed(raw)) == Place("a.md")
+
+
+def test_a_value_of_another_key_is_none(tmp_path: Path) -> None:
+    """Where rows have each other's values, as a damaged file may give them, none is believed."""
+    squares(Memo(tmp_path))
+    with sqlite3.connect(tmp_path / FILE) as file:
+        rows = file.execute("select key, value from kept order by key").fetchall()
+        keys, values = zip(*rows, strict=True)
+        moved = zip((*values[1:], values[0]), keys, strict=True)
+        file.executemany("update kept set value = ? where key = ?", moved)
+    again = Memo(tmp_path)
+    assert squares(again) == [number * number for number in range(60)]
+    assert again.misses == 60
+
+
+@pytest.mark.parametrize("day", ["a text", None, 99_999_999])
+def test_a_day_that_is_none_is_today(tmp_path: Path, day: object) -> None:
+    """A value is as old as it says, unless that cannot be."""
+    squares(Memo(tmp_path, day=7))
+    with sqlite3.connect(tmp_path / FILE) as file:
+        file.execute("update kept set day = ?", [day])
+    again = Memo(tmp_path, day=8)
+    squares(again)
+    assert again.misses == 0
+    with sqlite3.connect(tmp_path / FILE) as file:
+        days = file.execute("select distinct day from kept where length(key) = 32").fetchall()
+    assert (8,) in days
+
+
+def test_who_keeps_the_file_locked_is_waited_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A build that met a lock keeps nothing more, even when it is gone; the next one does."""
+    monkeypatch.setattr("measured_glossary.memo.WAIT_S", 0.01)
+    squares(Memo(tmp_path))
+    memo = Memo(tmp_path)
+    with sqlite3.connect(tmp_path / FILE) as somebody:
+        somebody.execute("begin immediate")
+        memo.store([(b"one", 1)])
+    memo.store([(b"two", 2)])
+    assert squares(memo)[:3] == [0, 1, 4]
+    assert memo.misses == 0
+    memo.close()
+    next_one = Memo(tmp_path)
+    next_one.store([(b"three", 3)])
+    assert Memo(tmp_path).known([b"one", b"two", b"three"]) == {b"three"}
+
+
+def test_a_damaged_file_goes_at_the_end(tmp_path: Path) -> None:
+    """A build gets through with it, and the one after the next finds all there is."""
+    first = Memo(tmp_path)
+    first.store((key, os.urandom(1000)) for key in KEYS)
+    first.close()
+    raw = bytearray((tmp_path / FILE).read_bytes())
+    raw[4096 * 4 :] = os.urandom(len(raw) - 4096 * 4)
+    (tmp_path / FILE).write_bytes(raw)
+    for misses in (60, 60, 0):
+        memo = Memo(tmp_path)
+        assert squares(memo) == [number * number for number in range(60)]
+        assert memo.misses <= misses
+        memo.close()
+
+
 @pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + bytes(200)])
 def test_a_bad_file_is_begun_anew(tmp_path: Path, content: bytes) -> None:
     """Whatever lies where the memo's file is, a build goes on, and keeps what it computes."""
@@ -293,3 +393,17 @@ def test_what_is_packed_can_be_unpacked() -> None:
     """A value is the same afterwards, half characters included."""
     for value in ("text \ud800", b"raw", Place("file", 1, 1)):
         assert unpacked(packed(value)) == value
+
+
+def test_other_code_has_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is installed counts, however it was, and so does what Python leaves out of a program."""
+    digests = {package.__wrapped__()}
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("made_up-1.0.dist-info", "other-1.0.egg-info", "other-2.0.egg-info"):
+        (tmp_path / name).mkdir()
+        digests.add(package.__wrapped__())
+    for options in ([], ["-O"], ["-OO"]):
+        code = "from measured_glossary.memo import package; print(package())"
+        command = [sys.executable, *options, "-c", code]
+        digests.add(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert len(digests) == 7

@@ -17,11 +17,13 @@ import multiprocessing
 import os
 import pickle
 import sqlite3
+import sys
 import threading
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from itertools import chain, islice, pairwise
 from pathlib import Path
@@ -31,12 +33,14 @@ T = TypeVar("T")
 
 FILE = "memo.sqlite"
 MAX_BYTES = 2 << 30
+WAIT_S = 10  # for another build, which writes for moments; for whoever locks the file longer, once
 FEW = 24  # fewer than this are computed here: starting processes takes longer
 CHUNK = 8
 SPAN = 1_000  # items, or about, after which processes end: what one looked at is no more shared
 JOINED = 50  # values that are kept once more as one: an edit makes one such group anew
 LOOSE = 10_000  # values, of a dozen pages, after which a process looks for those it may drop
 _EACH_ANEW = 2  # the form of `marshal` in which the same value gives the same bytes
+_SEAL_BYTES = 16
 _HELD = 50  # values that are written at once: some are large
 _ROWS = 500  # keys of one question; SQLite takes at most 999
 _MARKS = ",".join("?" * _ROWS)
@@ -78,11 +82,19 @@ def files_digest(files: Mapping[str, bytes]) -> bytes:
 
 @cache
 def package() -> str:
-    """Give the SHA-256 of this package's own files: other code may compute another value."""
+    """Give a SHA-256 of all code that computes values: this package's, and what is installed."""
     root = Path(__file__).parent
     files = (path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc")
     named = ((path.relative_to(root).as_posix(), path.read_bytes()) for path in files)
-    return digest(*((name, hashlib.sha256(raw).hexdigest()) for name, raw in sorted(named))).hex()
+    own = [(name, hashlib.sha256(raw).hexdigest()) for name, raw in sorted(named)]
+    return digest(own, _installed(), sys.version, sys.flags.optimize).hex()
+
+
+def _installed() -> list[str]:
+    """Give name and version of all that is installed, as its folders are called."""
+    folders = [Path(folder) for folder in sys.path if Path(folder).is_dir()]
+    kinds = ("*.dist-info", "*.egg-info")
+    return sorted({path.name for f in folders for kind in kinds for path in f.glob(kind)})
 
 
 class Memo:
@@ -98,6 +110,7 @@ class Memo:
         self.jobs, self.day, self.max_bytes = jobs, day, max_bytes
         self.file = folder / FILE if folder else None
         self.misses = 0
+        self._is_locked = self._is_damaged = False
         self._connections: dict[int, sqlite3.Connection] = {}  # by the process that opened it
         self._last: tuple[bytes, Any] = b"", None
 
@@ -154,8 +167,8 @@ class Memo:
             rows = self._all(_VALUES, asked)
             for key, _, value in rows:
                 with suppress(Exception):  # written by another version, or damaged
-                    yield key, _unpacked(value)
-            self._used([key for key, day, _ in rows if day < self.day])
+                    yield key, _unsealed(key, value)
+            self._used([key for key, day, _ in rows if day != self.day])
 
     def get(self, key: bytes) -> Any:
         """Give one value, or `None`, which nobody keeps; the last is at hand."""
@@ -163,23 +176,25 @@ class Memo:
             rows = self._all("select value from kept where key = ?", [key])
             self._last = key, None
             with suppress(Exception):  # as above
-                self._last = key, _unpacked(rows[0][0])
+                self._last = key, _unsealed(key, rows[0][0])
         return self._last[1]
 
     def store(self, items: Iterable[tuple[bytes, object]]) -> None:
         """Keep values, without holding them all at once; an older one of the same key goes."""
         self._last = b"", None
-        rows = ((key, self.day, packed(value).raw) for key, value in items)
+        rows = ((key, self.day, _sealed(key, packed(value).raw)) for key, value in items)
         while part := list(islice(rows, _HELD)):
-            with self._writing():
-                self._db.executemany("insert or replace into kept values (?, ?, ?)", part)
+            self._write(("insert or replace into kept values (?, ?, ?)", part))
 
     def close(self) -> None:
-        """Drop what is too much, oldest first, and let go of the file."""
+        """Drop what is too much, oldest first, and let go of the file; one that is damaged goes."""
         if connection := self._connections.pop(os.getpid(), None):
             with suppress(sqlite3.Error):
-                _shrink(connection, self.max_bytes)
+                if not self._is_locked:
+                    _shrink(connection, self.max_bytes)
                 connection.close()
+        if self.file and self._is_damaged:
+            self.file.unlink(missing_ok=True)
 
     # What was written where: `tree` asks, so that an unchanged file is not touched.
 
@@ -192,12 +207,13 @@ class Memo:
         self, site: str, gone: Iterable[str], new: Mapping[str, tuple[bytes, str]]
     ) -> None:
         """Note what was deleted from a site, and what was written to it."""
-        with self._writing():
-            self._db.executemany(
-                "delete from written where site = ? and uri = ?", [(site, uri) for uri in gone]
-            )
-            rows = [(site, uri, key, state) for uri, (key, state) in new.items()]
-            self._db.executemany("insert or replace into written values (?, ?, ?, ?)", rows)
+        self._write(
+            ("delete from written where site = ? and uri = ?", [(site, uri) for uri in gone]),
+            (
+                "insert or replace into written values (?, ?, ?, ?)",
+                [(site, uri, key, state) for uri, (key, state) in new.items()],
+            ),
+        )
 
     def computed(
         self, missing: Sequence[int], compute: Callable[[int], T]
@@ -215,24 +231,37 @@ class Memo:
         found: list[tuple[bytes, int]] = []
         for asked in _parts(keys):
             found += self._all(_DAYS, asked)
-        self._used([key for key, day in found if day < self.day])
+        self._used([key for key, day in found if day != self.day])
         return {key for key, _ in found}
 
     def _used(self, keys: Sequence[bytes]) -> None:
-        with self._writing():
-            rows = [(self.day, key) for key in keys]
-            self._db.executemany("update kept set day = ? where key = ?", rows)
+        self._write(("update kept set day = ? where key = ?", [(self.day, key) for key in keys]))
 
     def _all(self, question: str, values: Sequence[object]) -> list[Any]:
-        with suppress(sqlite3.Error):
+        try:
             return self._db.execute(question, values).fetchall()
-        return []
+        except sqlite3.Error as error:
+            self._note(error)
+            return []
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Write all or nothing; a file that cannot be written to makes a build slow, not wrong."""
-        with suppress(sqlite3.Error), self._db:
-            yield
+    def _write(self, *changes: tuple[str, Iterable[Sequence[object]]]) -> None:
+        """Write all or nothing; a file that cannot be written to makes a build slow, not wrong.
+
+        For somebody who keeps it locked a build waits once.
+        """
+        if self._is_locked:
+            return
+        try:
+            with self._db:
+                for statement, rows in changes:
+                    self._db.executemany(statement, rows)
+        except sqlite3.Error as error:
+            self._note(error)
+
+    def _note(self, error: sqlite3.Error) -> None:
+        name = getattr(error, "sqlite_errorname", "")
+        self._is_locked |= name.startswith("SQLITE_BUSY")
+        self._is_damaged |= name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
 
 
 def _shrink(db: sqlite3.Connection, max_bytes: int) -> None:
@@ -261,7 +290,7 @@ def _opened(file: Path | None) -> sqlite3.Connection:
 
 
 def _connected(name: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(name, timeout=30)
+    connection = sqlite3.connect(name, timeout=WAIT_S)
     connection.executescript(_PRAGMAS + _SCHEMA)
     connection.execute("select count(*) from written").fetchone()
     return connection
@@ -312,24 +341,52 @@ def _unpacked(raw: bytes) -> Any:
     return _Plain(io.BytesIO(zlib.decompress(raw))).load()
 
 
+def _sealed(key: bytes, raw: bytes) -> bytes:
+    """Give a packed value behind a digest of its key and itself: another row's is none."""
+    seal = hashlib.sha256(key)
+    seal.update(raw)
+    return seal.digest()[:_SEAL_BYTES] + raw
+
+
+def _unsealed(key: bytes, sealed: bytes) -> Any:
+    """Give the value of a row; raises `ValueError` where it is not what was written there."""
+    raw = sealed[_SEAL_BYTES:]
+    if _sealed(key, raw) != sealed:
+        raise ValueError("damaged")
+    return _unpacked(raw)
+
+
 class _Plain(pickle.Unpickler):
     """Reads values of this package and dates: a file that somebody wrote into runs no code."""
 
     def find_class(self, module: str, name: str) -> Any:
         """Give a class that is only data; anything else is refused."""
         known = _classes.get((module, name))
-        if known is None and _may_hold(module, name):
-            known = super().find_class(module, name)
-        if not isinstance(known, type):
+        if known is None and _is_ours(module, name):
+            found = super().find_class(module, name)
+            known = _classes[module, name] = found if _is_data(found, module) else None
+        if known is None:
             raise pickle.UnpicklingError(f"{module}.{name} is not kept here")
-        return _classes.setdefault((module, name), known)
+        return known
 
 
-_classes: dict[tuple[str, str], type] = {}  # each is asked for by every value
+# Each is asked for by every value.
+_classes: dict[tuple[str, str], type | None] = {("datetime", "date"): date}
 
 
-def _may_hold(module: str, name: str) -> bool:
-    return module.startswith("measured_glossary.") or (module, name) == ("datetime", "date")
+def _is_ours(module: str, name: str) -> bool:
+    """Say whether a module of this package may define it; `pickle` would follow a dot anywhere."""
+    return module.startswith("measured_glossary.") and "." not in name
+
+
+def _is_data(known: Any, module: str) -> bool:
+    """Say whether it is a class of frozen data, and of that module: many import what acts."""
+    if not isinstance(known, type) or known.__module__ != module:
+        return False
+    of_data_class = getattr(known, "__dataclass_params__", None)
+    of_model: Mapping[str, object] = getattr(known, "model_config", {})
+    is_named = issubclass(known, tuple) and hasattr(known, "_fields")
+    return is_named or getattr(of_data_class, "frozen", False) or bool(of_model.get("frozen"))
 
 
 # ── several at once ──────────────────────────────────────────────────────────────────────────

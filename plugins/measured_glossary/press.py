@@ -18,7 +18,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -430,7 +429,6 @@ def made_with(config: MkDocsConfig, nav: Navigation, *extra: object) -> bytes:
     theme = [(key, config.theme[key]) for key in sorted(config.theme)]
     return digest(
         package(),
-        installed(),
         words(settings),
         words(plugins),
         words(theme),
@@ -479,11 +477,3 @@ def _of_file(path: Path) -> str:
 
 def _is_installed(path: Path) -> bool:
     return bool({"site-packages", "dist-packages"} & set(path.parts))
-
-
-@cache
-def installed() -> tuple[str, ...]:
-    """Give name and version of all that is installed, as its folders are called."""
-    folders = [Path(folder) for folder in sys.path if Path(folder).is_dir()]
-    found = {path.name for folder in folders for path in folder.glob("*.dist-info")}
-    return (sys.version, *sorted(found))

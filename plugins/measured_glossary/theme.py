@@ -18,7 +18,7 @@ from mkdocs.structure.files import Files
 
 from measured_glossary.markup import ENVIRONMENT
 from measured_glossary.memo import digest, package
-from measured_glossary.press import installed, words
+from measured_glossary.press import words
 
 OF_MKDOCS = f"{Files.add_files_from_theme.__qualname__}.<locals>.filter"
 
@@ -80,7 +80,7 @@ def remember_own(*, wanted: bool) -> None:
 
 def _remember(env: jinja2.Environment, *compiled_with: object) -> None:
     """Use Jinja's own folder, which is the user's alone."""
-    made = digest(package(), installed(), *compiled_with).hex()[:16]
+    made = digest(package(), *compiled_with).hex()[:16]
     with suppress(RuntimeError, OSError):  # there is no folder that is
         env.bytecode_cache = jinja2.FileSystemBytecodeCache(pattern=f"__glossary_{made}_%s.cache")
 
