@@ -19,8 +19,8 @@ PACKAGE = ROOT / "plugins" / "measured_glossary"
 # From the ground up; a folder stands for all its modules. What shares a layer does not meet.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"problem", "explain", "markup", "progress", "trace", "address", "card", "bundle"})
-    | {"rarely"},
-    frozenset({"aside", "automaton", "eager", "memo", "sieve", "stage"}),
+    | {"aside", "rarely"},
+    frozenset({"automaton", "eager", "memo", "sieve", "stage"}),
     frozenset({"source", "attachment", "scan", "chart", "diagram", "scaffold", "graph", "tree"}),
     frozenset({"audit", "body", "expansion", "lean", "sentence", "project", "terms", "zensical"}),
     frozenset({"prose"}),

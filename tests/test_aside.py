@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -56,3 +58,41 @@ def test_closing_stops_the_process() -> None:
     aside.close()
     aside.close()
     assert time.monotonic() - begun < 60
+
+
+WAITING = """
+import os, signal, time
+from pathlib import Path
+from measured_glossary.aside import Aside
+from measured_glossary.memo import side_by_side
+from measured_glossary.trust import ahead
+
+def wait(*_):
+    print(os.getpid(), flush=True)
+    signal.pause()
+
+def much():
+    print(os.getpid(), flush=True)
+    return bytes(1 << 20)
+
+"""
+BESIDE = {
+    "several": "list(side_by_side(wait, range(100), 2))",
+    "one that computes": "one = Aside(wait, jobs=2); time.sleep(600)",
+    "one whose answer nobody reads": "one = Aside(much, jobs=2); time.sleep(600)",
+    "one that verifies": "ahead.read_signatures = wait; "
+    "one = ahead.verified_ahead(Path(), ['a'] * ahead.MANY, 2); time.sleep(600)",
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+@pytest.mark.parametrize("beside", BESIDE)
+def test_no_process_outlives_a_build_that_was_killed(beside: str) -> None:
+    """However a build ends, its processes end with it: they hold the pipe that is read here."""
+    command = [sys.executable, "-c", WAITING + BESIDE[beside]]
+    build = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert build.stdout is not None
+    assert int(build.stdout.readline()) != build.pid
+    build.kill()
+    assert build.communicate(timeout=60)[0].count(b"\n") <= 1
+    assert build.returncode == -signal.SIGKILL

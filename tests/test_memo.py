@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import pickle
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -104,29 +103,6 @@ def test_what_a_process_has_no_more_use_for_goes_soon() -> None:
         return len(knots)
 
     assert max(side_by_side(tie, range(60), 2)) <= 20
-
-
-WAITING = """
-import os, signal
-from measured_glossary.memo import side_by_side
-
-def wait(_):
-    print(os.getpid(), flush=True)
-    signal.pause()
-
-list(side_by_side(wait, range(100), 2))
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
-def test_no_process_outlives_a_build_that_was_killed() -> None:
-    """However a build ends, its processes end with it: they hold the pipe that is read here."""
-    build = subprocess.Popen([sys.executable, "-c", WAITING], stdout=subprocess.PIPE)
-    assert build.stdout is not None
-    assert int(build.stdout.readline()) != int(build.stdout.readline())
-    build.kill()
-    assert build.communicate(timeout=60)[0] == b""
-    assert build.returncode == -signal.SIGKILL
 
 
 def test_without_a_folder_nothing_is_left(tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
 """A value that a second process computes while this one goes on.
 
 Comes in: a function of nothing that has no effect but its value. Goes out: what it gives, when it
-is asked for. Must not know what that is.
+is asked for. Must not know what that is. No process that a build begins may outlive it.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -19,6 +20,17 @@ T = TypeVar("T")
 def cores() -> int:
     """Give how many processes may work at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+
+def end_with_parent() -> None:
+    """Let this process end when whoever began it has: killed, that tells nobody to stop."""
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
 
 
 class Aside(Generic[T]):
@@ -36,8 +48,8 @@ class Aside(Generic[T]):
 
     def _begin(self) -> None:
         forked = multiprocessing.get_context("fork")
-        answers, answer = forked.Pipe(duplex=False)
-        self._process = forked.Process(target=_answer, args=(answer, self._compute), daemon=True)
+        ends = answers, answer = forked.Pipe(duplex=False)
+        self._process = forked.Process(target=_answer, args=(*ends, self._compute), daemon=True)
         try:
             self._process.start()
             self._answers = answers
@@ -61,6 +73,8 @@ class Aside(Generic[T]):
             self._answers = None
 
 
-def _answer(answer: Connection, compute: Callable[[], object]) -> None:
+def _answer(answers: Connection, answer: Connection, compute: Callable[[], object]) -> None:
+    answers.close()  # or nobody would tell when the one that reads is gone
+    end_with_parent()
     with suppress(Exception, KeyboardInterrupt):
         answer.send(compute())

@@ -18,7 +18,6 @@ import os
 import pickle
 import sqlite3
 import sys
-import threading
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -28,6 +27,8 @@ from functools import cache
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
+
+from measured_glossary.aside import end_with_parent
 
 T = TypeVar("T")
 
@@ -421,18 +422,11 @@ _work: list[Callable[[int], Any]] = []  # of a worker process, which has one tas
 
 
 def _begin(compute: Callable[[int], Any]) -> None:
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     gc.freeze()  # what was there before is shared as long as nobody writes to it, and this would
     gc.set_threshold(LOOSE, 20, 100)
     gc.enable()
     _work.append(compute)
-
-
-def _end_with_parent() -> None:
-    """Wait for the end of whoever began this process: killed, it tells nobody to stop."""
-    if parent := multiprocessing.parent_process():
-        parent.join()
-        os._exit(1)
 
 
 def _go_on(item: int) -> Any:

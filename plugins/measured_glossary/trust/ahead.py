@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from measured_glossary.aside import end_with_parent
 from measured_glossary.trust.folder import read_signatures
 from measured_glossary.trust.sshsig import Fault, mark, parse_key_blob, parse_signature, verify
 
@@ -79,6 +80,7 @@ def verified_ahead(root: Path, entries: Sequence[str], jobs: int) -> Ahead | Non
 
 def _verify(root: Path, entries: Sequence[str], file: int) -> None:
     # Nobody waits for this process: what it leaves out is verified by whoever asks.
+    end_with_parent()
     with suppress(Exception, KeyboardInterrupt):
         for entry in entries:
             os.write(file, b"".join(good_marks(read_signatures(root, entry))))
