@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -56,3 +62,41 @@ def test_a_kernel_that_spins_is_killed_and_the_gpu_answers_again(tmp_path: Path)
         "returns after a fault": ("returned", 7),
     }
     assert {claim.state for claim in measurement.claims} == {"held"}
+
+
+MEASURING = """
+from pathlib import Path
+from measured_glossary.lab.settings import Settings
+from measured_glossary.lab.studies import study
+study(Path.cwd(), "endings", Settings(measure="live"))
+"""
+
+
+def test_a_kernel_that_spins_ends_with_a_build_that_was_killed(tmp_path: Path) -> None:
+    """Its process holds a pipe here, waits for the GPU, and learns of the end all the same."""
+    project = Path(shutil.copytree(Path(__file__).with_name("project"), tmp_path / "project"))
+    os.mkfifo(project / "alive")
+    file = project / "code" / "endings" / "experiment.py"
+    launched = "(target,))\n"
+    held = f"""    if case == "spins":
+        alive = open({str(project / "alive")!r}, "w")
+        print(file=alive, flush=True)
+"""
+    text = file.read_text(encoding="utf-8")
+    assert text.count(launched) == 1
+    file.write_text(text.replace(launched, launched + held), encoding="utf-8")
+    reading = os.open(project / "alive", os.O_RDONLY | os.O_NONBLOCK)
+    build = subprocess.Popen([sys.executable, "-c", MEASURING], cwd=project)
+    with os.fdopen(reading, "rb", buffering=0) as alive:
+        wait_until(lambda: bool(alive.read(1)))
+        build.kill()
+        build.wait()
+        wait_until(lambda: alive.read(100) == b"")
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    """Wait for something that happens soon."""
+    deadline = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -17,11 +17,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
 import measured_glossary
-from measured_glossary.lab.protocol import read_event
+from measured_glossary.lab.protocol import LIFELINE, read_event
 from measured_glossary.lab.settings import Progress
 
 END_LIMIT_S = 5  # after SIGKILL: a process in the driver may take a moment to go
@@ -53,17 +54,28 @@ def environment(outer: Mapping[str, str], folder: Path) -> dict[str, str]:
 def start(
     command: Sequence[str], folder: Path, *, stdin: int = subprocess.DEVNULL
 ) -> subprocess.Popen[bytes]:
-    """Start a process in a group of its own, which writes into `folder` and sees no secrets."""
+    """Start a process in a group of its own, which writes into `folder` and sees no secrets.
+
+    It holds the end of a pipe by which it learns that this process is gone, however that ended.
+    """
+    lifeline = _lifeline()
     return subprocess.Popen(
         command,
         cwd=folder,
-        env=environment(os.environ, folder),
+        env={**environment(os.environ, folder), LIFELINE: str(lifeline)},
+        pass_fds=[lifeline],
         bufsize=0,
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
+
+
+@cache
+def _lifeline() -> int:
+    """Give one end of a pipe; the other is held by this process alone, as long as it lives."""
+    return os.pipe()[0]
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

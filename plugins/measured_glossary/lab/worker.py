@@ -14,7 +14,9 @@ import hashlib
 import json
 import os
 import random
+import signal
 import sys
+import threading
 import time
 import types
 from collections.abc import Callable, Iterator
@@ -27,7 +29,7 @@ from typing import Any
 from measured_glossary.lab import experiment as declaration
 from measured_glossary.lab import lint, timed
 from measured_glossary.lab.experiment import Claim, Experiment, Probe
-from measured_glossary.lab.protocol import RESULT, SCHEMA, WARM, event_line
+from measured_glossary.lab.protocol import LIFELINE, RESULT, SCHEMA, WARM, event_line
 from measured_glossary.lab.refutation import explain, last_frame
 from measured_glossary.lab.sass import Kernel, Sass
 from measured_glossary.lab.table import (
@@ -53,11 +55,19 @@ MAX_FAULTS = 5  # of one table: one slip is in every row
 def main(arguments: list[str]) -> int:
     """Answer the request in the file named by the one argument, or stay and answer many."""
     faulthandler.enable()
+    if lifeline := os.environ.pop(LIFELINE, ""):
+        threading.Thread(target=_end_with_build, args=(int(lifeline),), daemon=True).start()
     if arguments == [WARM]:
         stay()
     else:
         answer(Path(arguments[0]))
     return 0
+
+
+def _end_with_build(lifeline: int) -> None:
+    """Wait until the build is gone: killed, it cannot stop a kernel that spins."""
+    os.read(lifeline, 1)
+    os.killpg(0, signal.SIGKILL)
 
 
 def stay() -> None:
