@@ -35,7 +35,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"pipeline"}),
     frozenset({"expectation", "status", "catalogue"}),
     frozenset({"path_pages"}),
-    frozenset({"website"}),
+    frozenset({"website", "page_key"}),
     frozenset({"search", "press"}),
     frozenset({"theme"}),
     frozenset({"printing"}),
@@ -47,8 +47,8 @@ LAYERS: tuple[frozenset[str], ...] = (
 
 # Who may import what does not belong to the base, or would make the engine know its host.
 ONLY_IN: dict[str, frozenset[str]] = {
-    "mkdocs": frozenset({"building", "eager", "plugin", "preview", "press", "printing"})
-    | {"stage", "theme"},
+    "mkdocs": frozenset({"building", "eager", "page_key", "plugin", "preview", "press"})
+    | {"printing", "stage", "theme"},
     "cupy": frozenset({"lab.worker", "lab.gpu", "lab.machine"}),
     "pynvml": frozenset({"lab.machine"}),
 }

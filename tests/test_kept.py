@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -183,6 +185,160 @@ def test_what_is_kept_is_what_would_be_made(site: Site, name: str) -> None:
     forget(site)
     anew = tree(mkdocs(site).folder)
     assert [name for name in sorted({*anew, *kept}) if anew.get(name) != kept.get(name)] == []
+
+
+SLUGS = "toc: {slugify: !!python/object/apply:pymdownx.slugs.slugify {kwds: {case: lower}}}"
+GLOBAL = f"""\
+from pathlib import Path
+{HOOK}
+def on_env(env, **_):
+    env.globals["who"] = Path("who.txt").read_text()
+"""
+ADDS = """
+from markdown.extensions import Extension
+from markdown.postprocessors import Postprocessor
+class Adds(Extension):
+    def extendMarkdown(self, md):
+        md.postprocessors.register(Post(md), "adds", 1)
+class Post(Postprocessor):
+    def run(self, text):
+        from NAME import WORD
+        return text.replace("</p>", f" {WORD}</p>", 1)
+def makeExtension(**_):
+    return Adds()
+"""
+
+
+def extended(site: Site, extension: str) -> None:
+    """Use an extension more."""
+    site.replace("mkdocs.yml", "tables,", f"tables, {extension},")
+
+
+def overridden(site: Site, shown: str) -> None:
+    """Show something more on each page."""
+    site.replace("overrides/main.html", "<p>Below</p>", shown)
+
+
+def local_class(site: Site) -> None:
+    """Use an extension of the site's own by the name of its class, in one file."""
+    site.write("myext.py", f"WORD = 'one'\n{ADDS.replace('NAME', 'myext')}")
+    extended(site, "'myext:Adds'")
+
+
+def local_package(site: Site) -> None:
+    """Use a package of the site's own, which loads a part of it when a page is rendered."""
+    site.write("pkgext/__init__.py", ADDS.replace("NAME", "pkgext.words"))
+    site.write("pkgext/words.py", "WORD = 'one'\n")
+    extended(site, "pkgext")
+
+
+def global_name(site: Site) -> None:
+    """Give templates something that a hook read elsewhere."""
+    site.write("hook.py", GLOBAL).write("who.txt", "one")
+    overridden(site, "{{ who }}")
+
+
+def linked_folder(site: Site) -> None:
+    """Have templates in a folder that is linked into the theme's, and one that leads back."""
+    site.write("shared/more.html", "one")
+    site.path("overrides/partials").symlink_to("../shared")
+    site.path("shared/back").symlink_to("../overrides")
+    overridden(site, "{% include 'partials/more.html' %}")
+
+
+def other_pages(site: Site, shown: str) -> None:
+    """Show something of each hand-written page on all pages."""
+    site.write("docs/aside.md", "# One\n\nA sentence.\n")
+    site.replace("mkdocs.yml", "strict: true", "strict: true\nnot_in_nav: aside.md")
+    overridden(site, f"{{% for file in pages %}}{{{{ {shown} }}}}{{% endfor %}}")
+
+
+# What a site may have besides, and the edit that its pages must show then.
+LOCAL: dict[str, tuple[Callable[[Site], object], Callable[[Site], object]]] = {
+    "an option that is a function": (
+        lambda s: extended(s, SLUGS),
+        lambda s: s.replace("mkdocs.yml", "case: lower", "case: upper"),
+    ),
+    "a name that a hook gives to templates": (
+        global_name,
+        lambda s: s.write("who.txt", "another"),
+    ),
+    "an extension named by its class": (
+        local_class,
+        lambda s: s.replace("myext.py", "'one'", "'another'"),
+    ),
+    "a part of an extension": (
+        local_package,
+        lambda s: s.replace("pkgext/words.py", "'one'", "'another'"),
+    ),
+    "a template in a linked folder": (
+        linked_folder,
+        lambda s: s.write("shared/more.html", "another"),
+    ),
+    "another page's title": (
+        lambda s: other_pages(s, "file.page.title"),
+        lambda s: s.replace("docs/aside.md", "# One", "# Another"),
+    ),
+    "another page's text": (
+        lambda s: other_pages(s, "file.page.content"),
+        lambda s: s.replace("docs/aside.md", "A sentence.", "Another sentence."),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_what_a_site_has_of_its_own_counts(
+    site: Site, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Code, options and templates of the site's own are on every page, and in its key."""
+    monkeypatch.syspath_prepend(site.root)
+    have, edit = LOCAL[name]
+    have(site)
+    before = tree(built_anew(site))
+    edit(site)
+    kept = tree(built_anew(site))
+    shutil.rmtree(site.root / "site")
+    forget(site)
+    anew = tree(built_anew(site))
+    assert [name for name in sorted({*anew, *kept}) if anew.get(name) != kept.get(name)] == []
+    assert before[LANE_PAGE] != kept[LANE_PAGE]
+
+
+def built_anew(site: Site) -> Path:
+    """Build as a new process does: with none of the site's own code loaded."""
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("myext", "pkgext")]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+    built = mkdocs(site)
+    assert (built.status, "made anew" in built.output) == (0, False), built.output
+    return built.folder
+
+
+AFTER = """\
+from pathlib import Path
+def on_post_build(config, **_):
+    for page in Path(config.site_dir).rglob("*.html"):
+        text = page.read_text("utf-8")
+        page.write_text(text.replace("</body>", "<!-- after --></body>"), "utf-8")
+"""
+
+
+def test_whoever_looks_at_the_built_site_finds_all_of_it(site: Site) -> None:
+    """A hook that changes each page when all are there changes these too, kept or not."""
+    plain = tree(site.root / "site")
+    site.write("after.py", AFTER).replace("mkdocs.yml", "[hook.py]\n", "[hook.py, after.py]\n")
+    for _ in range(2):
+        built = mkdocs(site)
+        assert (
+            "each page is laid out anew for what looks at the built site: after.py" in built.output
+        )
+        marked = tree(built.folder)
+        pages = {name: raw for name, raw in marked.items() if name.endswith(".html")}
+        assert [name for name, raw in pages.items() if raw.count(b"<!-- after -->") != 1] == []
+    assert "0 files written, 0 deleted" in built.output
+    assert {name: raw.replace(b"<!-- after -->", b"") for name, raw in marked.items()} == plain
+    site.replace("mkdocs.yml", ", after.py", "")
+    assert tree(mkdocs(site).folder) == plain
 
 
 def test_other_code_of_ours_is_another_key(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

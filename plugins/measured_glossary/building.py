@@ -26,6 +26,7 @@ from mkdocs.structure.pages import Page
 from measured_glossary import pipeline, search, status, website
 from measured_glossary.address import Address
 from measured_glossary.lab.settings import Measure
+from measured_glossary.page_key import after_all
 from measured_glossary.press import named
 from measured_glossary.printing import Printing, printing
 from measured_glossary.problem import Problem, Refused, to_text
@@ -111,6 +112,9 @@ class Building:
         config, memo = self.config, self.judged().memo
         site = self.stage.site if self.stage else Path(config.site_dir)
         self.printing = self.printing.printed(env, config, files, memo, site, self.is_preview)
+        if who := ", ".join(after_all(config)):
+            log.info("each page is laid out anew for what looks at the built site: %s", who)
+            self.printing = self.printing.laid_out(Path(config.site_dir))
 
     def linked(self, markdown: str, page: Page) -> str:
         """Give a page's Markdown, in one written by hand with its terms linked."""

@@ -111,16 +111,8 @@ class Memo:
         self.jobs, self.day, self.max_bytes = jobs, day, max_bytes
         self.file = folder / FILE if folder else None
         self.misses = 0
-        self._is_locked = self._is_damaged = False
-        self._connections: dict[int, sqlite3.Connection] = {}  # by the process that opened it
+        self._db = _Database(self.file)
         self._last: tuple[bytes, Any] = b"", None
-
-    @property
-    def _db(self) -> sqlite3.Connection:
-        """The file, opened when a process first asks for it: none may use that of another."""
-        if (own := os.getpid()) not in self._connections:
-            self._connections[own] = _opened(self.file)
-        return self._connections[own]
 
     def values(self, keys: Sequence[bytes], compute: Callable[[int], T]) -> list[T]:
         """Give the value of each key; `compute` is asked for the index of one that has none.
@@ -165,7 +157,7 @@ class Memo:
 
     def _load(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, Any]]:
         for asked in _parts(keys):
-            rows = self._all(_VALUES, asked)
+            rows = self._db.all(_VALUES, asked)
             for key, _, value in rows:
                 with suppress(Exception):  # written by another version, or damaged
                     yield key, _unsealed(key, value)
@@ -174,7 +166,7 @@ class Memo:
     def get(self, key: bytes) -> Any:
         """Give one value, or `None`, which nobody keeps; the last is at hand."""
         if self._last[0] != key:
-            rows = self._all("select value from kept where key = ?", [key])
+            rows = self._db.all("select value from kept where key = ?", [key])
             self._last = key, None
             with suppress(Exception):  # as above
                 self._last = key, _unsealed(key, rows[0][0])
@@ -185,30 +177,24 @@ class Memo:
         self._last = b"", None
         rows = ((key, self.day, _sealed(key, packed(value).raw)) for key, value in items)
         while part := list(islice(rows, _HELD)):
-            self._write(("insert or replace into kept values (?, ?, ?)", part))
+            self._db.write(("insert or replace into kept values (?, ?, ?)", part))
 
     def close(self) -> None:
-        """Drop what is too much, oldest first, and let go of the file; one that is damaged goes."""
-        if connection := self._connections.pop(os.getpid(), None):
-            with suppress(sqlite3.Error):
-                if not self._is_locked:
-                    _shrink(connection, self.max_bytes)
-                connection.close()
-        if self.file and self._is_damaged:
-            self.file.unlink(missing_ok=True)
+        """Drop what is too much, oldest first, and let go of the file."""
+        self._db.close(self.max_bytes)
 
     # What was written where: `tree` asks, so that an unchanged file is not touched.
 
     def written(self, site: str) -> dict[str, tuple[bytes, str]]:
         """Give, for each file written to a site, the key of its content and its state then."""
-        rows = self._all("select uri, key, state from written where site = ?", [site])
+        rows = self._db.all("select uri, key, state from written where site = ?", [site])
         return {uri: (key, state) for uri, key, state in rows}
 
     def remember(
         self, site: str, gone: Iterable[str], new: Mapping[str, tuple[bytes, str]]
     ) -> None:
         """Note what was deleted from a site, and what was written to it."""
-        self._write(
+        self._db.write(
             ("delete from written where site = ? and uri = ?", [(site, uri) for uri in gone]),
             (
                 "insert or replace into written values (?, ?, ?, ?)",
@@ -231,21 +217,34 @@ class Memo:
         """Give the keys that have a value."""
         found: list[tuple[bytes, int]] = []
         for asked in _parts(keys):
-            found += self._all(_DAYS, asked)
+            found += self._db.all(_DAYS, asked)
         self._used([key for key, day in found if day != self.day])
         return {key for key, _ in found}
 
     def _used(self, keys: Sequence[bytes]) -> None:
-        self._write(("update kept set day = ? where key = ?", [(self.day, key) for key in keys]))
+        self._db.write(("update kept set day = ? where key = ?", [(self.day, key) for key in keys]))
 
-    def _all(self, question: str, values: Sequence[object]) -> list[Any]:
+
+class _Database:
+    """The file, or what stands for it in memory; whatever is wrong with it, a build goes on.
+
+    It is opened when a process first asks for it: none may use the connection of another.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self.file = file
+        self._is_locked = self._is_damaged = False
+        self._connections: dict[int, sqlite3.Connection] = {}  # by the process that opened it
+
+    def all(self, question: str, values: Sequence[object]) -> list[Any]:
+        """Give the rows that there are."""
         try:
-            return self._db.execute(question, values).fetchall()
+            return self._own().execute(question, values).fetchall()
         except sqlite3.Error as error:
             self._note(error)
             return []
 
-    def _write(self, *changes: tuple[str, Iterable[Sequence[object]]]) -> None:
+    def write(self, *changes: tuple[str, Iterable[Sequence[object]]]) -> None:
         """Write all or nothing; a file that cannot be written to makes a build slow, not wrong.
 
         For somebody who keeps it locked a build waits once.
@@ -253,11 +252,26 @@ class Memo:
         if self._is_locked:
             return
         try:
-            with self._db:
+            with self._own() as own:
                 for statement, rows in changes:
-                    self._db.executemany(statement, rows)
+                    own.executemany(statement, rows)
         except sqlite3.Error as error:
             self._note(error)
+
+    def close(self, max_bytes: int) -> None:
+        """Drop what is too much, oldest first, and let go of the file; one that is damaged goes."""
+        if own := self._connections.pop(os.getpid(), None):
+            with suppress(sqlite3.Error):
+                if not self._is_locked:
+                    _shrink(own, max_bytes)
+                own.close()
+        if self.file and self._is_damaged:
+            self.file.unlink(missing_ok=True)
+
+    def _own(self) -> sqlite3.Connection:
+        if (process := os.getpid()) not in self._connections:
+            self._connections[process] = _opened(self.file)
+        return self._connections[process]
 
     def _note(self, error: sqlite3.Error) -> None:
         name = getattr(error, "sqlite_errorname", "")

@@ -12,29 +12,24 @@ from __future__ import annotations
 
 import logging
 import os
-import re
-import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import chain
-from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import jinja2
 from mkdocs.commands.build import get_context
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.plugins import BasePlugin
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils.templates import TemplateContext
 
 from measured_glossary import lean
-from measured_glossary.memo import Memo, Packed, digest, package, packed
+from measured_glossary.memo import Memo, Packed, digest, packed
+from measured_glossary.page_key import SEARCH
 from measured_glossary.website import Output
 
 MKDOCS = logging.getLogger("mkdocs")
@@ -42,15 +37,9 @@ DRAFT = (
     '<div class="mkdocs-draft-marker" title="This page will not be included into the built site.">'
     "DRAFT</div>"
 )
-# Plugins of the theme's and MkDocs' own whose page events do nothing to these pages, or are asked
-# for again where it counts: the search has documents of ours.
-SEARCH = frozenset({"search", "material/search"})
-KNOWN = SEARCH | {"offline", "material/offline", "measured-glossary"}
 HIGHLIGHT = "pymdownx.highlight"
 MANY = 2000  # pages
 Hook = Callable[..., Any]
-PAGE_EVENTS = ("pre_page", "page_read_source", "page_markdown", "page_content", "page_context",
-               "post_page")  # fmt: skip
 
 
 class Kept(File):
@@ -401,79 +390,3 @@ def _heard() -> Iterator[list[tuple[str, int, str]]]:
         yield ear.said
     finally:
         MKDOCS.handlers[:] = handlers
-
-
-# ── whether pages may be kept, and what they are made with ───────────────────────────────────
-
-
-def in_the_way(config: MkDocsConfig, per_page: Collection[str]) -> list[str]:
-    """Name the plugins, hooks and extensions that may look at more than one page at a time.
-
-    Of those in `per_page` the site's owner says that they do not.
-    """
-    methods = (method for event in PAGE_EVENTS for method in config.plugins.events[event])
-    origins = {config.plugins._event_origins.get(method, "?") for method in methods}
-    extensions = {"pymdownx.snippets"} & set(config.markdown_extensions)  # brings in other files
-    return sorted((origins | extensions) - KNOWN - set(per_page))
-
-
-def made_with(config: MkDocsConfig, nav: Navigation, *extra: object) -> bytes:
-    """Give a digest of all that goes into every page: versions, settings, theme, navigation."""
-    settings = {key: value for key, value in config.items() if key not in _NOT_ON_PAGES}
-    plugins = {
-        name: dict(plugin.config) if isinstance(plugin, BasePlugin) else plugin
-        for name, plugin in config.plugins.items()
-    }
-    shown = [(page.title, page.url, words(dict(page.meta))) for page in nav.pages]
-    extensions = [sys.modules[name] for name in config.markdown_extensions if name in sys.modules]
-    theme = [(key, config.theme[key]) for key in sorted(config.theme)]
-    return digest(
-        package(),
-        words(settings),
-        words(plugins),
-        words(theme),
-        words(extensions),
-        [_of_folder(Path(folder)) for folder in config.theme.dirs],
-        str(nav),
-        shown,
-        extra,
-    )
-
-
-_NOT_ON_PAGES = frozenset(
-    {"site_dir", "docs_dir", "config_file_path", "dev_addr", "watch", "plugins", "theme", "strict"}
-)
-
-
-def words(value: object) -> str:
-    """Give a setting as text, the same in every process."""
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key}: {words(value[key])}' for key in sorted(value, key=str))}}}"
-    if isinstance(value, list | tuple | set | frozenset):
-        return f"[{', '.join(map(words, value))}]"
-    if callable(value) or isinstance(value, ModuleType):
-        return f"{getattr(value, '__qualname__', type(value).__name__)} {_code_of(value)}"
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
-
-
-def _code_of(value: object) -> str:
-    """Give the digest of the file that a function or a hook is written in."""
-    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
-    module = value if isinstance(value, ModuleType) else sys.modules.get(name)
-    file = getattr(module, "__file__", None)
-    return _of_file(Path(file)) if file else str(name)
-
-
-def _of_folder(folder: Path) -> str:
-    if _is_installed(folder):
-        return folder.name  # the version of what is installed says what is in it
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return digest([(str(path.relative_to(folder)), _of_file(path)) for path in files]).hex()
-
-
-def _of_file(path: Path) -> str:
-    return path.name if _is_installed(path) else sha256(path.read_bytes()).hexdigest()
-
-
-def _is_installed(path: Path) -> bool:
-    return bool({"site-packages", "dist-packages"} & set(path.parts))

@@ -20,15 +20,8 @@ from mkdocs.structure.nav import Navigation
 from measured_glossary import search
 from measured_glossary.aside import Aside
 from measured_glossary.memo import FEW, Memo
-from measured_glossary.press import (
-    Kept,
-    Press,
-    bind,
-    in_the_way,
-    keeper,
-    made_with,
-    print_lean,
-)
+from measured_glossary.page_key import in_the_way, made_with
+from measured_glossary.press import Kept, Press, bind, keeper, print_lean
 from measured_glossary.theme import remember_compiled
 from measured_glossary.tree import Leaves, Standing, standing, update
 from measured_glossary.website import Output, has_twin
@@ -42,7 +35,7 @@ class Printing:
     `why_not` names what forbids to keep pages: then MkDocs reads every one of them itself.
     `drafts` are those of `files` that MkDocs makes and no public site has.
     `keys` are of each printed page, of what it is made of and which files it asked for; `found` is
-    the site's folder as it was before.
+    the site's folder as it was before. What `is_laid_out` is no leaf any more.
     """
 
     files: tuple[File, ...] = ()
@@ -54,6 +47,7 @@ class Printing:
     press: Press | None = None
     keys: tuple[bytes, ...] = ()
     found: Aside[Standing] | None = None
+    is_laid_out: bool = False
 
     def let_go(self) -> None:
         """Look no more at the site's folder."""
@@ -84,14 +78,15 @@ class Printing:
         if memo.file:
             remember_compiled(env, config)
         print_lean(config, env)
+        listed = files.documentation_pages()
         press = Press(
             config=config,
             files=files,
             nav=self.nav,
             env=env,
             memo=memo,
-            made_with=made_with(config, self.nav, *extra),
-            listed=files.documentation_pages(),
+            made_with=made_with(config, self.nav, env, listed, *extra),
+            listed=listed,
         )
         printed = press.print(self.pages)
         bind(press, self.pages, [noted for _, noted in printed])
@@ -154,9 +149,16 @@ class Printing:
                 level = config.validation.links.anchors
                 file.page.validate_anchor_links(files=self.press.files, log_level=level)
 
+    def laid_out(self, folder: Path) -> Printing:
+        """Put all files where MkDocs puts its own, for whoever looks at the built site."""
+        leaves = self.leaves()
+        for uri in leaves.keys:
+            update(folder / uri, leaves.load(uri))
+        return replace(self, is_laid_out=True)
+
     def leaves(self) -> Leaves:
-        """Give every file that MkDocs did not write."""
-        if self.press is None:
+        """Give every file that stands nowhere yet."""
+        if self.press is None or self.is_laid_out:
             return Leaves(keys={}, load=dict[str, bytes]().__getitem__)
         keys, files = dict[str, bytes](), dict[str, Kept]()
         for page, key in zip(self.pages, self.keys, strict=True):

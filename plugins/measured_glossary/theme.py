@@ -18,7 +18,7 @@ from mkdocs.structure.files import Files
 
 from measured_glossary.markup import ENVIRONMENT
 from measured_glossary.memo import digest, package
-from measured_glossary.press import words
+from measured_glossary.page_key import words
 
 OF_MKDOCS = f"{Files.add_files_from_theme.__qualname__}.<locals>.filter"
 
