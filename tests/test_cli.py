@@ -561,6 +561,42 @@ def test_a_closed_pipe_is_no_error(site: Site) -> None:
     assert told == b""
 
 
+@pytest.mark.parametrize("words", [("--help",), ("status",), ("check",), ("verify",)])
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        {"PYTHONIOENCODING": "ascii"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "utf-8"},
+    ],
+    ids=["ascii", "C", "utf-8"],
+)
+def test_a_terminal_without_a_character_shows_its_number(
+    site: Site, words: tuple[str, ...], encoding: dict[str, str]
+) -> None:
+    """What is printed is the same, letters that the terminal does not have aside."""
+    site.replace(WARP, "area:", "Größe:")
+    done, known = (
+        subprocess.run([*COMMAND, *words], capture_output=True, check=False, env=environment)
+        for environment in ({**ENVIRONMENT, **encoding}, {**ENVIRONMENT, "PYTHONUTF8": "1"})
+    )
+    assert done.returncode == known.returncode
+    assert b"Traceback" not in done.stderr
+    shown = known.stdout.decode()
+    if encoding.get("PYTHONIOENCODING") != "utf-8":
+        assert not shown.isascii()
+        shown = shown.encode("ascii", "backslashreplace").decode()
+    assert done.stdout.decode() == shown
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell as POSIX has it")
+def test_closed_standard_output_is_no_error(site: Site) -> None:
+    """`glossary schema >&-` has nothing to print to, and ends as it does elsewhere."""
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", *COMMAND, "schema"]
+    done = subprocess.run(command, capture_output=True, check=False, env=ENVIRONMENT)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 SLOW = """\
 import pathlib, time
 pathlib.Path(BEACON).touch()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import logging
 import multiprocessing
+import os
+import re
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -334,6 +338,90 @@ def test_a_refusal_keeps_the_last_good_site(site: Site, mistake: str) -> None:
     assert "the glossary is refused\n" in built.output
     assert "Traceback" not in built.output
     assert {p: p.read_bytes() for p in built.folder.rglob("*") if p.is_file()} == good
+
+
+def _a_file(folder: Path) -> None:
+    folder.write_bytes(b"mine")
+
+
+def _a_link_to_nothing(folder: Path) -> None:
+    folder.symlink_to(folder.parent / "nowhere")
+
+
+IN_ITS_PLACE = {
+    "a file": (_a_file, "Not a directory", "move this away: a folder of the site is to stand"),
+    "a link": (_a_link_to_nothing, "No such file or directory", "make the folder that this link"),
+}
+
+
+@pytest.mark.parametrize("what", IN_ITS_PLACE)
+@pytest.mark.parametrize("folder", ["site", "preview", "public/here"])
+def test_what_stands_in_place_of_the_sites_folder_is_told(
+    site: Site, what: str, folder: str
+) -> None:
+    """It is no traceback, and what stands there is not deleted: it may be somebody's own."""
+    spoil, why, todo = IN_ITS_PLACE[what]
+    name = folder.partition("/")[0]
+    spoil(site.root / name)
+    if folder == "preview":
+        with pytest.raises(Refused) as refused:
+            preview.build(site.root)
+        told = str(refused.value)
+    else:
+        built = mkdocs(site, "--site-dir", folder)
+        assert built.status == 1
+        told = built.output
+        assert "the site is not written" in told
+    assert f"{name}: cannot-write: cannot be written: {why}" in told
+    assert todo in told
+    assert (site.root / name).is_symlink() or (site.root / name).read_bytes() == b"mine"
+
+
+def test_a_full_disk_is_told_and_the_last_good_site_can_be_read(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system's reason and the file; nothing half is left of it, and nothing was deleted."""
+    mkdocs(site.publish("warp"))
+    before = {path for path in (site.root / "site").rglob("*") if path.is_file()}
+    write_bytes = Path.write_bytes
+
+    def full(path: Path, content: bytes) -> int:
+        if path.is_relative_to(site.root / "site") and "index.html" in path.name:
+            write_bytes(path, content[:9])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write_bytes(path, content)
+
+    site.replace("mkdocs.yml", "Test glossary", "Another").remove("glossary/warp/signatures")
+    with monkeypatch.context() as patched:
+        patched.setattr("pathlib.Path.write_bytes", full)
+        built = mkdocs(site)
+    assert built.status == 1
+    assert re.search(
+        r"site/\S*index\.html: cannot-write: cannot be written: No space", built.output
+    )
+    assert "free some space there" in built.output
+    assert {path for path in (site.root / "site").rglob("*") if path.is_file()} == before
+    assert mkdocs(site).status == 0
+    assert not (site.root / "site" / PAGE).exists()
+
+
+def test_a_project_may_stand_in_a_folder_of_any_name(site: Site) -> None:
+    """What is kept of a site is text, and a file system takes any bytes for a name."""
+    odd = site.root.rename(os.fsdecode(bytes(site.root) + b"\xff"))
+    built = mkdocs(replace(site, root=odd))
+    assert built.status == 0
+    assert built.holds("glossary/index.html")
+    again = mkdocs(replace(site, root=odd)).output
+    assert re.search(" [01] files written, 0 deleted", again), "more than the time of the build"
+
+
+def test_a_name_of_any_bytes_goes_as_any_foreign_file(site: Site) -> None:
+    """As every file that is not the site's, it is deleted."""
+    foreign = Path(os.fsdecode(bytes(site.root) + b"/site/\xff.txt"))
+    foreign.parent.mkdir()
+    foreign.write_bytes(b"")
+    assert mkdocs(site).status == 0
+    assert not foreign.exists()
 
 
 def test_python_frees_again_after_a_build(site: Site) -> None:

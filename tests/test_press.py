@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from fnmatch import fnmatch
 from functools import partial
+from hashlib import sha1
 from pathlib import Path
 
 import pytest
+from jinja2 import DictLoader, Environment
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
@@ -22,7 +25,7 @@ from measured_glossary.press import (
     keeper,
     print_lean,
 )
-from measured_glossary.theme import OF_MKDOCS, hasten
+from measured_glossary.theme import OF_MKDOCS, hasten, remember_compiled
 from measured_glossary.website import Output
 
 
@@ -92,6 +95,68 @@ def test_each_environment_of_a_theme_finds_what_another_compiled(
     assert config.theme.get_env().get_template("404.html")
     with pytest.raises(TypeError):
         plain.theme.get_env().get_template("404.html")
+
+
+SOURCE = "Lorem {{ n }}"
+CHECKSUM = sha1(SOURCE.encode(), usedforsecurity=False).hexdigest().encode()  # as Jinja keeps it
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda raw: b"",
+    "cut in the checksum": lambda raw: raw[: raw.index(CHECKSUM) + 9],
+    "a byte of the checksum": lambda raw: raw.replace(CHECKSUM[:9], CHECKSUM[:8] + b"\xff"),
+    "cut in the code": lambda raw: raw[: len(raw) // 2],
+    "a byte more": lambda raw: raw + b"x",
+    "another text": lambda raw: raw.replace(b"Lorem", b"Ipsum"),
+    "other code": lambda raw: raw[: len(raw) // 2] + b"\xff\xff\xff" + raw[len(raw) // 2 + 3 :],
+    "the first byte": lambda raw: bytes([raw[0] ^ 1]) + raw[1:],
+}
+
+
+@pytest.fixture
+def remembering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Environment]:
+    """Give an environment with one tiny template, as often as asked for."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    config = config_of(tmp_path / "site")
+
+    def environment() -> Environment:
+        env = Environment(loader=DictLoader({"x": SOURCE}))  # noqa: S701 - no HTML
+        remember_compiled(env, config)
+        return env
+
+    return environment
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_compiled_template_is_compiled_again(
+    tmp_path: Path, remembering: Callable[[], Environment], damage: str
+) -> None:
+    """Nothing of it is run, and the file is as it was afterwards."""
+    assert remembering().get_template("x").render(n=1) == "Lorem 1"
+    (file,) = tmp_path.glob("_jinja2-cache-*/*")
+    raw = file.read_bytes()
+    file.write_bytes(DAMAGES[damage](raw))
+    assert file.read_bytes() != raw
+    assert remembering().get_template("x").render(n=1) == "Lorem 1"
+    assert file.read_bytes() == raw
+    assert list(file.parent.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("what", ["a folder", "a folder with a file", "no folder", "no place"])
+def test_a_compiled_template_that_cannot_be_kept_is_no_error(
+    tmp_path: Path, remembering: Callable[[], Environment], what: str
+) -> None:
+    """Jinja compiles it again."""
+    env = remembering()
+    assert remembering().get_template("x")
+    (file,) = tmp_path.glob("_jinja2-cache-*/*")
+    file.unlink()
+    if what.startswith("no"):
+        file.parent.rmdir()
+    if what == "no place":
+        file.parent.write_bytes(b"")
+    if what.startswith("a folder"):
+        (file / "inside" if "with" in what else file).mkdir(parents=True)
+    assert env.get_template("x").render(n=1) == "Lorem 1"
 
 
 @pytest.mark.parametrize("use_directory_urls", [True, False])

@@ -7,6 +7,7 @@ the site's folder, or a `PluginError`. Must not decide anything: that is `pipeli
 from __future__ import annotations
 
 import datetime
+import errno
 import gc
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,16 +30,22 @@ from measured_glossary.lab.settings import Measure
 from measured_glossary.page_key import after_all
 from measured_glossary.press import named
 from measured_glossary.printing import Printing, printing
-from measured_glossary.problem import Problem, Refused, to_text
+from measured_glossary.problem import Place, Problem, Refused, to_text
 from measured_glossary.progress import Tenths
 from measured_glossary.stage import Stage, enter
 from measured_glossary.theme import hasten, remember_own
-from measured_glossary.tree import publish, standing
+from measured_glossary.tree import NotWritten, publish, standing
 from measured_glossary.trust.ahead import Ahead
 
 log = get_plugin_logger("measured-glossary")
 
 WATCHED = ("glossary", "code", "measurements", "paths")
+TO_BE_WRITTEN = {
+    errno.ENOTDIR: "move this away: a folder of the site is to stand there",
+    errno.ENOENT: "make the folder that this link leads to, or delete the link",
+    errno.ENOSPC: "free some space there, and build again",
+    errno.EDQUOT: "free some space there, and build again",
+}
 NOT_RUN = "the gate of measured-glossary has not run: nothing is published"
 
 
@@ -148,9 +155,10 @@ class Building:
         self.printing.check_links(self.config)
         if self.stage and not self.stage.is_given_up():
             found, memo = self.printing.found, self.judged().memo
-            known = found.value() if found else standing(self.stage.site, memo)
             leaves = self.printing.leaves()
-            change = publish(self.stage.site, self.stage.folder, leaves, memo, known)
+            with writing(self.root):
+                known = found.value() if found else standing(self.stage.site, memo)
+                change = publish(self.stage.site, self.stage.folder, leaves, memo, known)
             log.info("%d files written, %d deleted, %d as they were", *astuple(change))
         self.let_go()
 
@@ -272,8 +280,10 @@ def refuse(problems: Sequence[Problem]) -> None:
 class GlossaryRefused(PluginError):  # noqa: N818 - the outcome's own name, as `Refused`
     """The engine's refusal in the form of MkDocs' clean error; `problems` says why."""
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        super().__init__(f"the glossary is refused\n{to_text(problems)}")
+    def __init__(
+        self, problems: tuple[Problem, ...], what: str = "the glossary is refused"
+    ) -> None:
+        super().__init__(f"{what}\n{to_text(problems)}")
         self.problems = problems
 
 
@@ -284,3 +294,20 @@ def refusals() -> Iterator[None]:
         yield
     except Refused as refused:
         raise GlossaryRefused(refused.problems) from None
+
+
+@contextmanager
+def writing(root: Path) -> Iterator[None]:
+    """Turn what the system refuses in the site's folder into MkDocs' clean error."""
+    try:
+        yield
+    except NotWritten as refused:
+        path = Path(refused.filename)
+        place = path.relative_to(root) if path.is_relative_to(root) else path
+        problem = Problem(
+            place=Place(place.as_posix()),
+            code="cannot-write",
+            message=f"cannot be written: {refused.strerror}",
+            hint=TO_BE_WRITTEN.get(refused.errno or 0, "let this build write there, and repeat it"),
+        )
+        raise GlossaryRefused((problem,), "the site is not written") from None

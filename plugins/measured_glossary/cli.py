@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import io
 import json
 import os
 import sys
@@ -54,11 +55,13 @@ Sign:     doctor, sign, review, …      Publish:  export, audit
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; a user's mistake is printed, never traced."""
+    _print_any_character()
     arguments = parser().parse_args(argv)
     command: Command = arguments.command
     try:
         status = command(arguments)
-        sys.stdout.flush()
+        if sys.stdout:  # there is none where it was closed
+            sys.stdout.flush()
     except Refused as refused:
         form: Format = getattr(arguments, "format", "text")
         # Programs read standard output; people see both.
@@ -72,6 +75,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("\nglossary: interrupted", file=sys.stderr)
         return INTERRUPTED
     return status
+
+
+def _print_any_character() -> None:
+    """Let standard output escape what its encoding does not have, as standard error does."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def parser() -> argparse.ArgumentParser:

@@ -13,12 +13,14 @@ from functools import partial
 from pathlib import Path
 
 import jinja2
+from jinja2.bccache import Bucket
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 
 from measured_glossary.markup import ENVIRONMENT
-from measured_glossary.memo import digest, package
+from measured_glossary.memo import content_digest, digest, package
 from measured_glossary.page_key import words
+from measured_glossary.tree import update
 
 OF_MKDOCS = f"{Files.add_files_from_theme.__qualname__}.<locals>.filter"
 
@@ -82,7 +84,34 @@ def _remember(env: jinja2.Environment, *compiled_with: object) -> None:
     """Use Jinja's own folder, which is the user's alone."""
     made = digest(package(), *compiled_with).hex()[:16]
     with suppress(RuntimeError, OSError):  # there is no folder that is
-        env.bytecode_cache = jinja2.FileSystemBytecodeCache(pattern=f"__glossary_{made}_%s.cache")
+        env.bytecode_cache = _Compiled(pattern=f"__glossary_{made}_%s.cache")
+
+
+class _Compiled(jinja2.FileSystemBytecodeCache):
+    """Compiled templates, each behind its digest: one that is not as it was written is not there.
+
+    Python takes compiled code as it comes: damaged, it may end the process.
+    """
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Give a bucket its code, if it is there."""
+        with suppress(OSError):
+            raw = self._file(bucket).read_bytes()
+            code = raw[_DIGEST:]
+            if content_digest(code) == raw[:_DIGEST]:
+                bucket.bytecode_from_string(code)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a bucket's code; where that cannot be, the next build compiles again."""
+        code = bucket.bytecode_to_string()
+        with suppress(OSError):
+            update(self._file(bucket), content_digest(code) + code)
+
+    def _file(self, bucket: Bucket) -> Path:
+        return Path(self.directory, self.pattern % bucket.key)
+
+
+_DIGEST = 32  # bytes of a SHA-256
 
 
 _COMPILED_WITH = (
