@@ -146,7 +146,7 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
     def on_build_error(self, *, error: Exception | None = None) -> None:
         """Let go of what a build holds; after an error the last good site is as it was."""
         if self.building:
-            self.building.let_go()
+            self.building.fail(error)
 
     def on_serve(
         self, server: LiveReloadServer, *, config: MkDocsConfig, builder: Callable[..., None]
