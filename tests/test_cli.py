@@ -561,12 +561,15 @@ def test_a_closed_pipe_is_no_error(site: Site) -> None:
     assert told == b""
 
 
+C_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
 @pytest.mark.parametrize("words", [("--help",), ("status",), ("check",), ("verify",)])
 @pytest.mark.parametrize(
     "encoding",
     [
         {"PYTHONIOENCODING": "ascii"},
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        C_LOCALE,
         {"PYTHONIOENCODING": "utf-8"},
     ],
     ids=["ascii", "C", "utf-8"],
@@ -587,6 +590,43 @@ def test_a_terminal_without_a_character_shows_its_number(
         assert not shown.isascii()
         shown = shown.encode("ascii", "backslashreplace").decode()
     assert done.stdout.decode() == shown
+
+
+def test_a_term_is_read_as_utf8_in_every_terminal(site: Site) -> None:
+    """Where the terminal is said to have no umlauts, the term has them all the same."""
+    done = subprocess.run(
+        [*COMMAND, "new", "Größe", "--without-experiment"],
+        capture_output=True, check=False, env={**ENVIRONMENT, **C_LOCALE},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert 'term: "Größe"\n' in site.path("glossary/groe/entry.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("new", "Gr\udcffe"),
+        ("new", "warp", "--question", "Gr\udcffe?"),
+        ("check", "Gr\udcffe"),
+        ("people", "add", "a", "--name", "Gr\udcffe", "--key", "a.pub"),
+        ("retract", "warp", "--reason", "Gr\udcffe"),
+    ],
+)
+def test_a_word_that_is_no_text_is_misuse(site: Site, run: Run, words: tuple[str, ...]) -> None:
+    """A shell passes any bytes on."""
+    before = sorted(site.root.rglob("*"))
+    done = run(*words)
+    assert (done.status, done.out) == (2, "")
+    assert r"expected text in UTF-8, found 'Gr\udcffe" in done.err
+    assert sorted(site.root.rglob("*")) == before
+
+
+def test_a_path_may_be_of_any_bytes(tmp_path: Path, run: Run) -> None:
+    """A system takes any bytes for a name."""
+    folder = str(tmp_path / "Gr\udcffe")
+    assert run("init", folder).status == 0
+    assert run("check", "--root", folder).status == 0
+    assert run("export", f"{folder}/out\udcff", "--root", folder).status == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell as POSIX has it")

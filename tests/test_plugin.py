@@ -11,6 +11,7 @@ import re
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 from mkdocs.commands.build import build
@@ -403,6 +404,28 @@ def test_a_full_disk_is_told_and_the_last_good_site_can_be_read(
     assert {path for path in (site.root / "site").rglob("*") if path.is_file()} == before
     assert mkdocs(site).status == 0
     assert not (site.root / "site" / PAGE).exists()
+
+
+@pytest.mark.parametrize("of", ["site", "preview"])
+def test_a_full_disk_is_told_where_mkdocs_writes(
+    site: Site, monkeypatch: pytest.MonkeyPatch, of: str
+) -> None:
+    """MkDocs builds in a temporary folder: what fails there is no traceback either."""
+
+    def full(content: bytes, path: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("mkdocs.utils.write_file", full)
+    if of == "preview":
+        with pytest.raises(Refused) as refused:
+            preview.build(site.root)
+        told = str(refused.value)
+    else:
+        built = mkdocs(site)
+        assert built.status == 1
+        told = built.output
+    assert f"{gettempdir()}: cannot-write: cannot be written: No space left on device" in told
+    assert "free some space there" in told
 
 
 def test_a_project_may_stand_in_a_folder_of_any_name(site: Site) -> None:

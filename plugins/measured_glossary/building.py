@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, replace
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, cast
 
 from jinja2 import Environment
@@ -40,11 +41,11 @@ from measured_glossary.trust.ahead import Ahead
 log = get_plugin_logger("measured-glossary")
 
 WATCHED = ("glossary", "code", "measurements", "paths")
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 TO_BE_WRITTEN = {
     errno.ENOTDIR: "move this away: a folder of the site is to stand there",
     errno.ENOENT: "make the folder that this link leads to, or delete the link",
-    errno.ENOSPC: "free some space there, and build again",
-    errno.EDQUOT: "free some space there, and build again",
+    **dict.fromkeys(FULL, "free some space there, and build again"),
 }
 NOT_RUN = "the gate of measured-glossary has not run: nothing is published"
 
@@ -172,6 +173,12 @@ class Building:
         """Stop what was started and nobody waited for."""
         if self.started:
             self.started.give_up()
+
+    def fail(self, error: Exception | None) -> None:
+        """Let go; say of a full disk that it is one where MkDocs was writing, too."""
+        self.let_go()
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise not_written(self.root, error) from None
 
     def let_go(self) -> None:
         """Let go of what a build holds besides its values."""
@@ -301,13 +308,21 @@ def writing(root: Path) -> Iterator[None]:
     """Turn what the system refuses in the site's folder into MkDocs' clean error."""
     try:
         yield
-    except NotWritten as refused:
-        path = Path(refused.filename)
-        place = path.relative_to(root) if path.is_relative_to(root) else path
-        problem = Problem(
-            place=Place(place.as_posix()),
-            code="cannot-write",
-            message=f"cannot be written: {refused.strerror}",
-            hint=TO_BE_WRITTEN.get(refused.errno or 0, "let this build write there, and repeat it"),
-        )
-        raise GlossaryRefused((problem,), "the site is not written") from None
+    except NotWritten as error:
+        raise not_written(root, error) from None
+
+
+def not_written(root: Path, error: OSError) -> GlossaryRefused:
+    """Give what the system refused as MkDocs' clean error.
+
+    Of a file that MkDocs was writing it may not say which: that one is among the temporary ones.
+    """
+    path = Path(error.filename2 or error.filename or gettempdir())
+    place = path.relative_to(root) if path.is_relative_to(root) else path
+    problem = Problem(
+        place=Place(place.as_posix()),
+        code="cannot-write",
+        message=f"cannot be written: {error.strerror}",
+        hint=TO_BE_WRITTEN.get(error.errno or 0, "let this build write there, and repeat it"),
+    )
+    return GlossaryRefused((problem,), "the site is not written")

@@ -11,12 +11,14 @@ import datetime
 import io
 import json
 import os
+import re
 import sys
 import webbrowser
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import shtab
 
@@ -83,9 +85,31 @@ def _print_any_character() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser, of a command too, that takes for a word what is text, unless it names a path."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.register("type", None, _text)
+
+    def add_subparsers(self, **options: Any) -> Any:
+        """Add commands: each parser reads its own words, of which some are paths."""
+        made = super().add_subparsers(**options)
+        made.type = str
+        return made
+
+
+def _text(word: str) -> str:
+    """Read a word as UTF-8 where the terminal is said not to have its characters."""
+    try:
+        return os.fsencode(word).decode("utf-8") if re.search("[\ud800-\udfff]", word) else word
+    except UnicodeError:
+        raise argparse.ArgumentTypeError(f"expected text in UTF-8, found {word!a}") from None
+
+
 def parser() -> argparse.ArgumentParser:
     """Describe the command line."""
-    made = argparse.ArgumentParser(
+    made: argparse.ArgumentParser = _Parser(
         prog="glossary",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -133,7 +157,7 @@ def _add_publishing(commands: argparse._SubParsersAction[argparse.ArgumentParser
     made = add_command(
         commands, "export", run_export, "write the site as Markdown, for Zensical and others"
     )
-    made.add_argument("folder", help="a new or empty folder").complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+    made.add_argument("folder", type=Path, help="a new or empty folder").complete = shtab.DIRECTORY  # type: ignore[attr-defined]
     add_no_cache(made)
 
 
@@ -279,9 +303,7 @@ def run_export(arguments: argparse.Namespace) -> int:
     pipeline.refuse_wrong_evidence(glossary)
     if faults := website.reference_faults(glossary, root / settings.docs_dir):
         raise Refused(faults)
-    written = export.write(
-        export.Site(glossary=glossary, settings=settings), Path(arguments.folder)
-    )
+    written = export.write(export.Site(glossary=glossary, settings=settings), arguments.folder)
     entries = _counted(len(glossary.published()), "published entry")
     print(f"wrote {_counted(len(written), 'file')} with {entries} to {arguments.folder}")
     for left in settings.left_out():

@@ -33,9 +33,8 @@ def add_commands(
 ) -> None:
     """Describe the commands that begin something; `add` gives a command its usual options."""
     made = add(commands, "init", run_init, "start a glossary in a folder")
-    made.add_argument("folder", nargs="?", default=".", help="default: this folder").complete = (  # type: ignore[attr-defined]
-        shtab.DIRECTORY
-    )
+    folder = made.add_argument("folder", nargs="?", type=Path, default=Path())
+    folder.help, folder.complete = "default: this folder", shtab.DIRECTORY  # type: ignore[attr-defined]
     made = add(commands, "new", run_new, "start an entry with its experiment and a test")
     made.epilog = "In a terminal it asks for what no option gives."
     made.add_argument("term", nargs="?", help="the term, for example 'bank conflict'")

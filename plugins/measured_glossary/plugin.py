@@ -143,10 +143,11 @@ class MeasuredGlossary(BasePlugin[Options]):  # type: ignore[no-untyped-call] # 
 
     on_post_build = CombinedEvent(_complete, _publish)
 
+    @event_priority(-1000)  # when the others have let go: it may say what the error was
     def on_build_error(self, *, error: Exception | None = None) -> None:
         """Let go of what a build holds; after an error the last good site is as it was."""
         if self.building:
-            self.building.let_go()
+            self.building.fail(error)
 
     def on_serve(
         self, server: LiveReloadServer, *, config: MkDocsConfig, builder: Callable[..., None]
