@@ -86,11 +86,15 @@ def test_a_kernel_that_spins_ends_with_a_build_that_was_killed(tmp_path: Path) -
     assert text.count(launched) == 1
     file.write_text(text.replace(launched, launched + held), encoding="utf-8")
     reading = os.open(project / "alive", os.O_RDONLY | os.O_NONBLOCK)
-    build = subprocess.Popen([sys.executable, "-c", MEASURING], cwd=project)
+    found = {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+    command = [sys.executable, "-c", MEASURING]
+    build = subprocess.Popen(command, cwd=project, env={**os.environ, **found})
     with os.fdopen(reading, "rb", buffering=0) as alive:
-        wait_until(lambda: bool(alive.read(1)))
-        build.kill()
-        build.wait()
+        try:
+            wait_until(lambda: bool(alive.read(1)))
+        finally:
+            build.kill()
+            build.wait()
         wait_until(lambda: alive.read(100) == b"")
 
 

@@ -257,9 +257,11 @@ def test_no_worker_outlives_a_build_that_was_killed(project: Path) -> None:
     command = [sys.executable, "-c", MEASURING, sys.executable, PRETEND]
     build = subprocess.Popen(command, cwd=project)
     with os.fdopen(reading, "rb", buffering=0) as alive:
-        wait_until(lambda: bool(alive.read(1)))
-        build.kill()
-        build.wait()
+        try:
+            wait_until(lambda: bool(alive.read(1)))
+        finally:
+            build.kill()
+            build.wait()
         wait_until(lambda: alive.read(100) == b"")
 
 
