@@ -244,6 +244,37 @@ def test_a_corrected_and_signed_entry_ends_a_retraction(world: World) -> None:
     assert [o.signed.statement.said for o in signoff.outdated] == ["retract"]
 
 
+DAY = datetime.timedelta(days=1)
+
+
+def test_older_bytes_put_back_do_not_end_a_retraction(world: World) -> None:
+    """What both signed before it, files and signatures, is not what they corrected."""
+    files, signatures = dict(world.files), dict(world.signatures)
+    world.files[PROSE] += b"Another sentence.\n"
+    world.sign("author", "author").sign("review", "reviewer")
+    world.sign("retract", "second", date=SIGNED_ON + DAY)
+    world.files = files
+    world.signatures |= signatures
+    signoff = world.judge()
+    assert not signoff.wanted
+    assert signoff.retraction is not None
+    world.sign("author", "author", date=SIGNED_ON + DAY)
+    assert world.judge().retraction is not None
+    world.sign("review", "reviewer", date=SIGNED_ON + DAY, first_signed=SIGNED_ON)
+    assert world.judge().retraction is not None
+    world.sign("review", "reviewer", date=SIGNED_ON + DAY)
+    assert world.judge().is_complete
+
+
+@pytest.mark.parametrize("missing", [("author",), ("review",), ("author", "review")])
+def test_what_nobody_published_cannot_be_taken_back(world: World, missing: tuple[str, ...]) -> None:
+    """One person alone puts no sentence on the site."""
+    world.sign("retract", "second")
+    for name in [name for name in world.signatures if name.startswith(missing)]:
+        del world.signatures[name]
+    assert world.codes() == {"retraction-of-nothing"}
+
+
 # ── attacks: each leaves the entry refused, with the code that says why ──────────────────────
 
 

@@ -146,6 +146,7 @@ def judge(
     problems += _byline_problems(evidence)
     problems += _line_end_problems(evidence, old)
     problems += _withdrawn_problems(evidence, registry, manifest)
+    problems += _empty_retractions(files, signed)
     authors = _in_byline_order(evidence.authors, _of(valid, "author"))
     reviews = _of(valid, "review")
     wanted = (
@@ -158,7 +159,7 @@ def judge(
         authors=authors,
         reviews=reviews,
         checks=_of(valid, "check"),
-        retraction=_retraction(valid, old if wanted or problems else []),
+        retraction=_retraction(valid, old, authors, () if wanted or problems else reviews),
         outdated=tuple(
             Outdated(signed=s, since=difference(s.statement.subjects, now)) for s in old
         ),
@@ -200,9 +201,20 @@ def _in_byline_order(authors: tuple[str, ...], signed: tuple[Signed, ...]) -> tu
     return tuple(s for author in authors for s in signed if s.person.id == author)
 
 
-def _retraction(valid: list[Signed], old: list[Signed]) -> Signed | None:
-    """Give the retraction in force; one over earlier bytes holds until the new ones are signed."""
-    found = _of([*valid, *old], "retract")
+def _retraction(
+    valid: list[Signed],
+    old: list[Signed],
+    authors: tuple[Signed, ...],
+    reviews: tuple[Signed, ...],
+) -> Signed | None:
+    """Give the retraction in force; one over other bytes holds until these are signed after it.
+
+    Bytes that were signed before it, put back, are not what the people corrected. The first day
+    counts: to sign again with a new key is to say nothing new.
+    """
+    reviewed = max((signed.on for signed in reviews), default=datetime.date.min)
+    signed_on = min([reviewed, *(signed.on for signed in authors)])
+    found = _of(valid, "retract") + tuple(s for s in _of(old, "retract") if s.on > signed_on)
     return max(found, key=lambda s: (s.statement.date, s.file), default=None)
 
 
@@ -284,6 +296,19 @@ def _line_end_problems(evidence: Evidence, old: Iterable[Signed]) -> Iterator[Pr
             if (name, hashlib.sha256(other).hexdigest()) in signed:
                 said = "has other line ends than the file that was signed, and is else the same"
                 yield Problem(place=Place(name), code="line-endings", message=said, hint=LF_HINT)
+
+
+def _empty_retractions(files: Iterable[str], signed: Iterable[Signed]) -> Iterator[Problem]:
+    """Refuse to take back what nobody published: a reason is shown, and one person gives it."""
+    if {"author", "review"} <= {file.partition(".")[0] for file in files}:
+        return  # by whom, and whether they may, is judged for each
+    for retraction in _of(signed, "retract"):
+        yield Problem(
+            place=Place(retraction.file),
+            code="retraction-of-nothing",
+            message="takes back an entry that author and reviewer did not both sign",
+            hint="delete it and its signature: an entry that they did not sign is a draft",
+        )
 
 
 def _withdrawn_problems(evidence: Evidence, registry: Registry, manifest: str) -> Iterator[Problem]:
