@@ -13,7 +13,16 @@ from measured_glossary.source import canonical_json
 from measured_glossary.trust.statement import Subject, namespace, subjects, to_bytes
 from trust.trust_keys import TestKey, security_key, sshsig, unarmored
 from trust.trust_keys import armored as in_armor
-from trust.trust_world import ENTRY, EXPERIMENT, KERNEL, PROSE, World, person, unsigned_world
+from trust.trust_world import (
+    ENTRY,
+    EXPERIMENT,
+    KERNEL,
+    PROSE,
+    SIGNED_ON,
+    World,
+    person,
+    unsigned_world,
+)
 
 AUTHOR, REVIEW = "author.test-author.json", "review.test-reviewer.json"
 Attack = Callable[[World], object]
