@@ -6,6 +6,7 @@ import argparse
 import ast
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -131,6 +132,32 @@ def test_an_entry_without_an_experiment_is_clean(begun: Site, run: Run) -> None:
     done = run("check", "warp", "--root", str(begun.root))
     assert (done.status, done.out) == (0, "")
     assert done.err.endswith("1 entry checked, 0 problems\n")
+
+
+def test_a_linked_file_that_is_not_there_is_told(begun: Site, run: Run, tmp_path: Path) -> None:
+    """Each at its place; the preview shows the draft, and all others."""
+    site = Site(root=tmp_path / "copy", cache=begun.cache)
+    shutil.copytree(begun.root, site.root)
+    entry = site.path("glossary/warp/entry.md")
+    text = entry.read_text(encoding="utf-8")
+    links = "![p](a.svg) ![p](A.svg) [t](data/b.csv#x) [here](index.md) [r] [a](#b)\n\n[r]: c.txt\n"
+    site.write("glossary/warp/entry.md", f"{text}\n{links}")
+    site.write("glossary/warp/a.svg", '<svg xmlns="http://www.w3.org/2000/svg"/>')
+    line = len(text.splitlines()) + 2
+    done = run("check", "warp", "--root", str(site.root))
+    assert done.status == 1
+    assert [told for told in done.out.splitlines() if "entry.md" in told] == [
+        f"glossary/warp/entry.md:{line}:17: link-outside-entry: there is no file 'A.svg' "
+        "in the entry's folder",
+        f"glossary/warp/entry.md:{line}:28: link-outside-entry: there is no file 'data/b.csv' "
+        "in the entry's folder",
+        f"glossary/warp/entry.md:{line + 2}:5: link-outside-entry: there is no file 'c.txt' "
+        "in the entry's folder",
+    ]
+    assert "did you mean 'a.svg'?" in done.out
+    assert run("preview", "--root", str(site.root)).status == 0
+    page = site.path("preview/glossary/warp/index.html").read_text(encoding="utf-8")
+    assert "there is no file" in page
 
 
 def test_the_preview_of_a_new_glossary_shows_its_drafts(begun: Site, run: Run) -> None:

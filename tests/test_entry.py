@@ -267,10 +267,19 @@ def test_a_byte_order_mark_is_seen() -> None:
     assert (str(problem.place), problem.code) == ("glossary/warp/entry.md:1:1", "byte-order-mark")
 
 
-@pytest.mark.parametrize("id", ["", "Warp", "a_b", "-a", "a--b", "a-", "a" * 61, "ä", "a\n"])
+NO_IDS = ["", "Warp", "a_b", "-a", "a--b", "a-", "a" * 61, "ä", "a\n", "con", "nul", "com1", "lpt9"]
+
+
+@pytest.mark.parametrize("id", NO_IDS)
 def test_an_id_is_plain(id: str) -> None:
-    """The folder's name is the id, in signs that no system changes."""
+    """The folder's name is the id, in signs that no system changes, and that all systems take."""
     assert [item for item in faults(id=id) if item.endswith("entry-id")] == ["0:0 entry-id"]
+
+
+@pytest.mark.parametrize("id", ["icon", "con-a", "console", "com10", "lpt", "null", "a" * 60, "1"])
+def test_an_id_may_be_like_one_that_is_kept(id: str) -> None:
+    """Only the very names are kept by Windows."""
+    assert [item for item in faults(id=id) if item.endswith("entry-id")] == []
 
 
 # ── prose ────────────────────────────────────────────────────────────────────────────────────

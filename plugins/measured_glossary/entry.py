@@ -44,7 +44,8 @@ _READABLE = frozenset(
     {"unlisted-quote", "unused-quote", "typed-number", "unbacked-word", "dead-claim-link"}
 )
 
-_ID = re.compile(r"[a-z0-9](?:-?[a-z0-9])*")
+# Windows keeps some names for itself, whatever stands behind their dot.
+ID = re.compile(r"(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\Z)[a-z0-9](?:-?[a-z0-9])*")
 _CLAIM = re.compile(r"(?:(?P<experiment>[a-z0-9](?:-?[a-z0-9])*)\.)?(?P<name>[a-z][a-z0-9_]*)")
 _URL = re.compile(r"https://[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{1,5})?(?:[/?#]\S*)?")
 _CLAIMLESS = "expected at least one claim of the experiments, which back nothing by themselves"
@@ -85,7 +86,7 @@ def _sentence(text: str) -> str:
 
 
 def _id(text: str) -> str:
-    if not _ID.fullmatch(text):
+    if not ID.fullmatch(text):
         raise ValueError("expected small letters, digits and single hyphens, as in 'warp-size'")
     return text
 
@@ -358,6 +359,13 @@ class Entry:
         return parse_yaml(source, matter, first_line=2).value or top
 
     @property
+    def linked(self) -> tuple[tuple[str, Place], ...]:
+        """The files of its folder that its body names, each with its place."""
+        source = self.source
+        _, body, first_line, _ = _split(source)
+        return tuple(prose.files_linked(scan(body), Lines(source.file, body, first_line)))
+
+    @property
     def pieces(self) -> tuple[Piece, ...]:
         """Its body."""
         source = self.source
@@ -401,7 +409,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _id_problems(id: str, source: Source) -> list[Problem]:
-    if _ID.fullmatch(id) and len(id) <= MAX_ID:
+    if ID.fullmatch(id) and len(id) <= MAX_ID:
         return []
     message = f"{id!r} is not an entry's id"
     hint = f"name the folder in small letters, digits and hyphens, at most {MAX_ID}"

@@ -14,14 +14,13 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from measured_glossary.entry import Id, Line, LongLine
+from measured_glossary.entry import ID, Id, Line, LongLine
 from measured_glossary.problem import Checked, Place, Problem, meant
 from measured_glossary.source import Located, parse_yaml, read, validate
 
 PATHS = "paths"
 MAX_STEPS = 200
 
-_ID = re.compile(r"[a-z0-9](?:-?[a-z0-9])*")
 _PAGE = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9_.-]*/)+index\.md")
 _EXAMPLE = "'lessons/1-first/index.md'"
 
@@ -115,7 +114,7 @@ def _names(root: Path) -> list[str]:
 
 def _read(root: Path, file: str, entries: Collection[str], docs: Path) -> Checked[StudyPath]:
     name = PurePosixPath(file)
-    if name.suffix != ".yml" or not _ID.fullmatch(name.stem):
+    if name.suffix != ".yml" or not ID.fullmatch(name.stem):
         return Checked(value=None, problems=(_stray(file),))
     source = read(root, file)
     parsed = parse_yaml(source.value) if source.value else None
@@ -143,7 +142,7 @@ def _targets(located: Located, key: str) -> Iterator[tuple[str, Place]]:
 
 def _unknown(located: Located, entries: Collection[str], docs: Path) -> Iterator[Problem]:
     for target, place in _targets(located, "entry"):
-        if target not in entries and _ID.fullmatch(target):
+        if target not in entries and ID.fullmatch(target):
             hint = meant(target, entries, _known(entries))
             yield _problem(place, "unknown-step", f"there is no entry {target!r}", hint)
     for target, place in _targets(located, "page"):

@@ -7,7 +7,7 @@ verdicts and pages. Must not know MkDocs, the command line, the clock or the env
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache, partial
@@ -378,8 +378,10 @@ def experiment_ids(root: Path) -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in root.glob("code/*/experiment.py")))
 
 
-# Of a file: its front matter, the keys of its names, what is wrong with it.
-_Parsed = tuple[FrontMatter | None, tuple[str, ...], tuple[Problem, ...]]
+# Of a file: its front matter, the keys of its names, the files it links, what is wrong with it.
+_Parsed = tuple[
+    FrontMatter | None, tuple[str, ...], tuple[tuple[str, Place], ...], tuple[Problem, ...]
+]
 
 
 def _read_entries(root: Path, memo: Memo, entries: Sequence[str]) -> tuple[Draft, ...]:
@@ -406,8 +408,10 @@ def _parsed(entry_id: str, raw: bytes) -> _Parsed:
     source = decode(_file(entry_id), raw)
     found = parse(entry_id, source.value) if source.value else Checked(value=None)
     problems = (*source.problems, *found.problems)
-    front = found.value.front if found.value else None
-    return front, keys_of((front.term, *front.aliases)) if front else (), problems
+    if found.value is None:
+        return None, (), (), problems
+    front = found.value.front
+    return front, keys_of((front.term, *front.aliases)), found.value.linked, problems
 
 
 def _draft(entry_id: str, folder: Checked[EntryFolder], parsed: _Parsed | None) -> Draft:
@@ -416,17 +420,34 @@ def _draft(entry_id: str, folder: Checked[EntryFolder], parsed: _Parsed | None) 
     file = _file(entry_id)
     if parsed is None:
         return Draft(id=entry_id, problems=(_no_entry_file(file),))
-    front, keys, found = parsed
-    problems = (*found, *attachment.problems(folder.value.files))
+    front, keys, linked, found = parsed
+    files = folder.value.files
+    problems = (*found, *attachment.problems(files), *_missing_files(entry_id, linked, files))
     if front is None:
         return Draft(id=entry_id, folder=folder.value, problems=problems)
     return Draft(
         id=entry_id,
-        entry=Entry(id=entry_id, file=file, raw=folder.value.files[file], front=front),
+        entry=Entry(id=entry_id, file=file, raw=files[file], front=front),
         folder=folder.value,
         problems=problems,
         term=Term(id=entry_id, names=(front.term, *front.aliases), keys=keys),
     )
+
+
+def _missing_files(
+    entry_id: str, linked: Sequence[tuple[str, Place]], files: Collection[str]
+) -> Iterator[Problem]:
+    """Say which linked files are not in the entry's folder; `index.md` is the page itself."""
+    beside = f"{ENTRIES}/{entry_id}/"
+    there = [name.removeprefix(beside) for name in files if name != _file(entry_id)]
+    for path, place in linked:
+        if path not in (*there, "index.md"):
+            yield Problem(
+                place=place,
+                code="link-outside-entry",
+                message=f"there is no file {path!r} in the entry's folder",
+                hint=meant(path, there, f"put it into {beside}, or link to https://…"),
+            )
 
 
 def _no_entry_file(file: str) -> Problem:

@@ -288,7 +288,10 @@ def named(nav: Navigation) -> Navigation:
 
 
 def bind(press: Press, pages: Sequence[Kept], notes: Sequence[Notes]) -> None:
-    """Let MkDocs' pages check their links to these, and say what was said of these."""
+    """Let MkDocs' pages check their links to these, and say what was said of these.
+
+    What is wrong with a draft is told by its verdict, and keeps nobody from seeing the others.
+    """
     page_of = _pages(press.config)
     for file, noted in zip(pages, notes, strict=True):
         page = file.page or page_of(file, noted.title)
@@ -298,7 +301,8 @@ def bind(press: Press, pages: Sequence[Kept], notes: Sequence[Notes]) -> None:
             if target := press.files.src_uris.get(uri):
                 page.links_to_anchors.setdefault(target, {})[anchor] = link
         for name, level, text in noted.said:
-            logging.getLogger(name).log(level, text)
+            is_public = file.output.is_public
+            logging.getLogger(name).log(level if is_public else min(level, logging.INFO), text)
 
 
 def _pages(config: MkDocsConfig) -> Callable[[Kept, str], Page]:

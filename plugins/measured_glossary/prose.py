@@ -149,6 +149,14 @@ def _link_problems(markup: Markup, lines: Lines) -> Iterator[Problem]:
             yield _problem(lines.at(start), code, f"the link goes to {_short(target)!r}", hint)
 
 
+def files_linked(markup: Markup, lines: Lines) -> Iterator[tuple[str, Place]]:
+    """Give each file of the entry's folder that a link or a picture names, and where it does."""
+    for start, target in _targets(markup):
+        path = unquote(target).partition("#")[0]
+        if path and not (_HTTPS.fullmatch(target) or _target_fault(target)):
+            yield path, lines.at(start)
+
+
 def _targets(markup: Markup) -> Iterator[tuple[int, str]]:
     for region in markup.regions:
         if region.kind == "link":
