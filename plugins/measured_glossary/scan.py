@@ -133,6 +133,9 @@ _HEADER = re.compile(
 )
 _FENCE_IN_ITEM = re.compile(r"[> \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)+(?:`{3,}[^`]*|~{3,}.*)$")
 _NOTE_INSIDE = re.compile(r"[> \t]*(?:(?:[-*+]|\d+[.)]) +)*(?<=[> \t])\[\^[^\]]*\]:")
+_INSIDE = "a block stands inside a list, an admonition or a quotation"
+_AT_MARGIN = "begin the line at the margin"
+_BLOCK_INSIDE = re.compile(r"[> \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(?<=[> \t]):::[ \t]")
 _BLOCK = re.compile(r"::: +[a-z][a-z0-9-]*(?: .*)?$")
 _QUOTE = re.compile(r"[ \t]*(?:>[ ]?)+")
 _ITEM = re.compile(r"(?:[-*+]|\d+\.) +(?=\S)")
@@ -266,8 +269,7 @@ class _Rows:
         self._begin()
         line = self.found.rows[row].rstrip()
         if line.startswith((" ", "\t")):
-            message = "a block stands inside a list, an admonition or a quotation"
-            self.found.row_fault(row, "block-position", message, "begin the line at the margin")
+            self.found.row_fault(row, "block-position", _INSIDE, _AT_MARGIN)
         elif not _BLOCK.match(line):
             message, hint = f"{_short(line)!r} names no block", "write '::: name argument'"
             self.found.row_fault(row, "block-syntax", message, hint)
@@ -302,6 +304,8 @@ class _Rows:
         if _NOTE_INSIDE.match(line):
             message = "a footnote's text stands inside something else"
             self.found.row_fault(row, "footnote-position", message, "begin it at the margin")
+        if ":::" in line and _BLOCK_INSIDE.match(line):
+            self.found.row_fault(row, "block-position", _INSIDE, _AT_MARGIN)
 
     def _opens(self, inner: str, indent: int) -> bool:
         """Tell whether the line opens an admonition, a tab, a footnote or a definition."""
