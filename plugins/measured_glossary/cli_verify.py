@@ -40,7 +40,7 @@ from measured_glossary.trust.registry import (
     read_registry,
     rollbacks,
 )
-from measured_glossary.trust.registry_git import registry_of
+from measured_glossary.trust.registry_git import dropped_retractions, registry_of
 from measured_glossary.trust.signed import Signed
 from measured_glossary.trust.signing import agent_keys, find_tool, second_opinion, self_test
 from measured_glossary.trust.signoff import Evidence, Signoff
@@ -167,16 +167,17 @@ def all_signed(signoff: Signoff) -> tuple[Signed, ...]:
 
 
 def _tree_problems(arguments: argparse.Namespace, glossary: Glossary) -> tuple[Problem, ...]:
-    """Compare the tree's registry with the one that judged: nothing settled is taken back."""
+    """Compare the tree with the revision whose registry judged: nothing settled is taken back."""
     if not glossary.registry.ref:
         return ()
+    dropped = dropped_retractions(arguments.root, glossary.registry.ref)
     source = read(arguments.root, PEOPLE_FILE)
     if source.value is None:
-        return source.problems
+        return (*dropped, *source.problems)
     read_here = read_registry(source.value)
     if read_here.value is None:
-        return read_here.problems
-    return rollbacks(glossary.registry, read_here.value)
+        return (*dropped, *read_here.problems)
+    return (*dropped, *rollbacks(glossary.registry, read_here.value))
 
 
 def _verify_lines(

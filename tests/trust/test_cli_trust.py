@@ -495,6 +495,27 @@ def test_a_revocation_that_the_change_drops_is_told(place: Place, keys: dict[str
     assert "revocation-dropped" in lint
 
 
+def test_a_retraction_that_the_change_drops_is_told(place: Place) -> None:
+    """What the base branch took back is not published again by deleting that it was."""
+    place.sign_both()
+    place.run("retract", ENTRY, "--reason", "The count was wrong.", home="reviewer")
+    git(place.root, "init", "-q", "-b", "main")
+    git(place.root, "add", ".")
+    git(place.root, "commit", "-q", "-m", "test")
+    assert "retraction-dropped" not in place.run(
+        "verify", ENTRY, "--registry-from", "main", expect=1
+    )
+    for path in (place.root / SIGNATURES).glob("retract.*"):
+        path.unlink()
+    assert f"{ENTRY}: published" in place.run("verify", ENTRY)
+    told = place.run(*beside, expect=1)
+    file = f"{SIGNATURES}/retract.test-reviewer.json"
+    assert f"{file}: retraction-dropped: stands in main, and no longer here" in told
+    assert f"git checkout main -- {file} {file}.sig" in told
+    shutil.rmtree(place.root / "glossary" / ENTRY)
+    assert "retraction-dropped" not in place.run(*beside)
+
+
 def test_production_refuses_a_test_project(place: Place) -> None:
     """With a pin, the demonstration's registry judges nothing, though it is the pinned one."""
     import hashlib
