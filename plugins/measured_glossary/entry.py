@@ -363,6 +363,8 @@ class Entry:
         """The files of its folder that its body names, each with its place."""
         source = self.source
         _, body, first_line, _ = _split(source)
+        if "](" not in body and "]:" not in body:
+            return ()
         return tuple(prose.files_linked(scan(body), Lines(source.file, body, first_line)))
 
     @property
