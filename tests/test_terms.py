@@ -140,6 +140,20 @@ def test_a_shared_name_has_a_page() -> None:
     assert [term.id for term in shared.terms] == ["memory", "bank"]
 
 
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("a [[]] b [[|x]] c [[warp|]] d", [3, 10, 19]),
+        ("`[[]]` [[warp]] [[warp|two]] [[`warp`]] [](b) [[a]](https://b.example) [[1], [2]]", []),
+        ("```\n[[]]\n```\n", []),
+    ],
+)
+def test_a_reference_without_a_name_is_a_problem(text: str, columns: list[int]) -> None:
+    """It would stand on the page as it was typed; code and other brackets are no references."""
+    found = [p for p in problems(text, KNOWN, Lines("a.md", text, 1)) if p.code == "empty-term"]
+    assert [p.place.column for p in found] == columns
+
+
 def test_references_to_nothing_and_to_two_are_problems() -> None:
     """An unknown and an ambiguous reference are told with file, line and column."""
     known = vocabulary([*TERMS, Term(id="other", names=("Warp",))])

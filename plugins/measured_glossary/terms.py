@@ -174,6 +174,7 @@ _ELSEWHERE = re.compile(
 _FORCED = re.compile(
     r"\[\[(?P<not>!?)(?P<name>[^\[\]|\x00]+)(?:\|(?P<shown>[^\[\]\x00]+))?\]\](?![(\[])"
 )
+_MALFORMED = re.compile(r"\[\[[^\[\]\n]*\]\](?![(\[])")  # where those above are blanked out
 _HIDDEN = frozenset({"fence", "comment", "link", "value", "block"})
 
 
@@ -290,10 +291,24 @@ def _title(text: str) -> str:
 
 
 def problems(text: str, known: Vocabulary, lines: Lines) -> list[Problem]:
-    """Give a problem for each `[[name]]` that no term has, or more than one."""
-    forced = _read(text).forced if "[[" in text else ()
-    told = (_problem(found, known, lines) for found in forced)
-    return [problem for problem in told if problem]
+    """Give a problem for each `[[name]]` that no term has, or more than one, or that names none."""
+    if "[[" not in text:
+        return []
+    read = _read(text)
+    told = (_problem(found, known, lines) for found in read.forced)
+    return [
+        *(problem for problem in told if problem),
+        *(_malformed(found, lines) for found in _MALFORMED.finditer(read.plain)),
+    ]
+
+
+def _malformed(found: re.Match[str], lines: Lines) -> Problem:
+    return Problem(
+        place=lines.at(found.start()),
+        code="empty-term",
+        message=f"{found.group()} names no entry, or nothing to show",
+        hint="write [[name]] or [[name|what stands there]]; put code between backticks",
+    )
 
 
 def _problem(found: re.Match[str], known: Vocabulary, lines: Lines) -> Problem | None:
