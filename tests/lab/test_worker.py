@@ -166,6 +166,43 @@ def test_what_ends_the_worker_is_a_problem(tmp_path: Path, statement: str, code:
     assert (problem.code, problem.place.file) == (code, EXPERIMENT)
 
 
+@pytest.mark.parametrize("statement", ["os._exit(0)", "os._exit(4)", "os.kill(os.getpid(), 9)"])
+@pytest.mark.parametrize(
+    ("mode", "old", "data"),
+    [
+        ("describe", "import signal\n", {}),
+        ("run", "gpu.progress(index + 1, 2)", GPU),
+        ("case 1 of endings", 'return {"arrived": 96}', {**GPU, "probe": "endings", "case": 0}),
+        ("check", "assert mismatches(threads=32).wrong == 0", {"reasons": {}}),
+    ],
+)
+def test_what_ends_the_worker_is_named(
+    tmp_path: Path,
+    tables: list[dict[str, Any]],
+    mode: str,
+    old: str,
+    data: dict[str, Any],
+    statement: str,
+) -> None:
+    """Whatever was asked of it, a worker that its file ended says where to look."""
+    new = f"{old.strip()}; {statement}\n" if mode == "describe" else statement
+    asking = Asking(tmp_path / "asking", [old, new])
+    data = {**data, "measurements": [{"tables": tables, "other_code": False}]}
+    ran = asking.bench.run(Described, mode.split()[0], 30, **data)
+    (problem,) = asking.bench.answer_of(ran, mode).problems
+    assert problem.hint.startswith("something in the file ends the process, as os._exit and os.")
+    assert ("the system killed it" in problem.hint) == ("kill" in statement)
+
+
+def test_a_compiler_that_ends_its_worker_is_not_the_file_s_fault(tmp_path: Path) -> None:
+    """No author code runs beside the compiler; what a crash of ours printed is quoted."""
+    asking = Asking(tmp_path, ["import signal\n", "import signal; os._exit(4)\n"])
+    ran = asking.bench.run(Described, "describe", 30)
+    assert asking.bench.answer_of(ran, "compile").problems[0].hint == ""
+    ours = replace(ran, outcome="crashed (exit 1)")
+    assert asking.bench.answer_of(ours, "describe").problems[0].hint == ""
+
+
 def test_a_dead_worker_s_output_is_quoted(tmp_path: Path) -> None:
     """The problem shows how the worker ended, and what it had printed last."""
     asking = Asking(tmp_path, ["import os\n", "import os; print('so far'); os.abort()\n"])
