@@ -349,7 +349,7 @@ def _judge(
     entry, used = draft.entry, _used(draft.entry, studies)
     # What a body asks of an experiment that cannot be read is not wrong yet.
     told = () if any(map(gate.is_broken, used)) else body.known.problems
-    names = (*_unknown_entries(entry, ids), *_term_faults(entry, terms))
+    names = (*_unknown_entries(entry, ids), *_own_name(entry), *_term_faults(entry, terms))
     names += blocks.diagram_faults(entry)
     faults = (*draft.problems, *told, *names, *gate.days_to_come(entry, today))
     signed = signoff.judge(signing_evidence(draft, used), registry, today, good)
@@ -471,6 +471,19 @@ def _unknown_entries(entry: Entry, ids: Collection[str]) -> list[Problem]:
         )
         for index, name in enumerate(entry.front.related)
         if isinstance(name, str) and name not in ids
+    ]
+
+
+def _own_name(entry: Entry) -> list[Problem]:
+    return [
+        Problem(
+            place=entry.located.place(("related", index)),
+            code="related-to-itself",
+            message=f"{name!r} is this entry itself",
+            hint="name another entry, or take it out",
+        )
+        for index, name in enumerate(entry.front.related)
+        if name == entry.id
     ]
 
 
