@@ -372,6 +372,7 @@ def test_good_rows_have_no_faults() -> None:
     ("change", "message"),
     [
         ({"extra": 1}, "row 1 has an undeclared column 'extra'"),
+        ({10**5000: 1}, "row 1 has an undeclared column a whole number of 16,610 bits"),
         ({"r": (1,)}, "row 1, column 'r': found 1 samples, expected 2 counts, one a launch"),
         ({"r": (1, -2)}, "row 1, column 'r': found 2 samples, expected 2 counts, one a launch"),
         ({"r": (1, 2.5)}, "row 1, column 'r': found 2 samples, expected 2 counts, one a launch"),

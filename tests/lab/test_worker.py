@@ -219,6 +219,7 @@ def test_a_dead_worker_s_output_is_quoted(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ('"wrong": wrong', '"wrongs": wrong', "row 1 has an undeclared column 'wrongs'"),
+        ('"wrong": wrong', "1: wrong", "row 1 has an undeclared column 1"),
         ("(32, 64)", "(32, 32)", "row 2 repeats the key threads=32"),
         ("[threads] * 20", "[float('nan')] * 20", "found 20 samples, expected a finite number"),
         ("[threads] * 20", "[threads] * 19", "found 19 samples, expected at least 20 samples"),

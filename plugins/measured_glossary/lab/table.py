@@ -534,9 +534,9 @@ def faults(table: Table) -> tuple[Fault, ...]:
 
 def _row(table: Table, index: int, row: dict[str, Cell]) -> Iterator[Fault]:
     expected = {column.name for column in table.all_columns}
-    for name in sorted(expected ^ row.keys()):
+    for name in sorted(expected ^ row.keys(), key=short):
         verb = "lacks the" if name in expected else "has an undeclared"
-        yield Fault(row=index, message=f"row {index + 1} {verb} column {name!r}")
+        yield Fault(row=index, message=f"row {index + 1} {verb} column {short(name)}")
     for column in table.all_columns:
         value = row.get(column.name)
         absent = value is None and column in table.columns and _may_be_absent(table, row, column)
