@@ -485,6 +485,7 @@ def test_help_names_every_command(run: Run) -> None:
 
 NEEDS_A_GLOSSARY = [
     ("new", "warp"), ("check",), ("status",), ("status", "--json"), ("export", "out"),
+    ("measure",), ("measure", "warp"),
     ("verify",), ("audit", "site"), ("sign", "warp"), ("manifest", "warp"),
 ]  # fmt: skip
 
@@ -500,6 +501,25 @@ def test_outside_of_a_glossary(
     assert "glossary/settings.yml: missing-file: there is no such file" in done.err
     assert "glossary init" in done.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [*NEEDS_A_GLOSSARY, ("preview",)], ids=" ".join)
+def test_in_a_subfolder_of_a_glossary(
+    site: Site, run: Run, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hint is what to type to reach the glossary, and starts no second one in it."""
+    folder = site.root / "glossary" / "warp"
+    monkeypatch.chdir(folder)
+    done = run(*words)
+    told = "the glossary is a folder above: cd ../.. and type it there, or add --root ../.."
+    assert (done.status, told in done.err, "glossary init" in done.err) == (1, True, False)
+    assert [path.name for path in folder.iterdir()] == ["entry.md"]
+
+
+def test_a_root_below_a_glossary(site: Site, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The way leads from the folder where the command was typed, not from the one it named."""
+    monkeypatch.chdir(site.root.parent)
+    assert "or add --root site\n" in run("check", "--root", "site/glossary/warp").err
 
 
 def test_preview_outside_of_a_glossary(tmp_path: Path, run: Run) -> None:

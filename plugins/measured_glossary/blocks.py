@@ -16,17 +16,24 @@ from markupsafe import Markup
 from pydantic import BaseModel, BeforeValidator, Field
 
 from measured_glossary import listing, outcomes
-from measured_glossary.asked import Asked, Plain, declared_table, fence, refuse, study_of
+from measured_glossary.asked import (
+    Asked,
+    Plain,
+    declared_table,
+    fence,
+    refuse,
+    study_of,
+)
 from measured_glossary.cells import chart_row, grid, reported
 from measured_glossary.chart import Chart, draw
-from measured_glossary.diagram import moments, still
-from measured_glossary.entry import Entry
+from measured_glossary.diagram import DIAGRAM, faults, moments, still
+from measured_glossary.entry import Entry, Measured
 from measured_glossary.excerpt import Excerpt, cut
 from measured_glossary.lab.record import REPORTED_SUFFIX, Reported
 from measured_glossary.lab.study import ClaimResult, DeclaredClaim, Study
 from measured_glossary.lab.table import Cell, Column, Table
 from measured_glossary.markup import fill, inert, plain
-from measured_glossary.problem import Checked, Problem, meant
+from measured_glossary.problem import Checked, Place, Problem, meant
 from measured_glossary.readings import (
     Reading,
     facts,
@@ -39,10 +46,9 @@ from measured_glossary.readings import (
     trouble,
     unread,
 )
-from measured_glossary.source import Source, validate
+from measured_glossary.source import Loc, Source, validate
 
 _LANGUAGES = {"cu": "cuda", "cuh": "cuda", "h": "cpp", "hpp": "cpp", "cpp": "cpp", "py": "python"}
-DIAGRAM = "tile-lifecycle"
 _SIGNS = {"held": "✓", "refuted": "✗", "not checked here": "○"}
 
 
@@ -460,19 +466,33 @@ def _typed(name: str) -> Markup:
 # ── pictures ─────────────────────────────────────────────────────────────────────────────────
 
 
+def diagram_faults(page: Measured) -> tuple[Problem, ...]:
+    """Say what a page's front matter names and no diagram is, or no preset of it."""
+    declared = page.front.diagram
+    if declared is None:
+        return ()
+
+    def place(part: Loc) -> Place:
+        return page.located.place(("diagram", *part))
+
+    return tuple(faults(declared.name, declared.presets, place))
+
+
 def _diagram(asked: Asked) -> Checked[str]:
     """Give a diagram's element; inside it stand the pictures for where no script runs."""
     declared = asked.page.front.diagram
-    if asked.argument != DIAGRAM or declared is None or declared.name != DIAGRAM:
+    if declared is None or asked.argument != declared.name:
         hint = f"write 'diagram:' with 'name: {DIAGRAM}' and 'alt: …' into the front matter"
         return refuse(asked, "unknown-diagram", f"{asked.argument!r} is not described", hint)
+    if told := diagram_faults(asked.page):
+        return Checked(value=None, problems=told)
     presets = declared.presets or tuple(moments())
     first = asked.options.preset or presets[0]
-    if unknown := [name for name in (first, *presets) if name not in moments()]:
-        hint = meant(unknown[0], moments(), f"the presets are: {', '.join(moments())}")
-        message = f"there is no preset {unknown[0]!r}"
-        at = ("preset",) if asked.options.preset in unknown else ()
-        return refuse(asked, "unknown-preset", message, hint, at=at)
+    if first not in moments():
+        hint = meant(first, moments(), f"the presets are: {', '.join(moments())}")
+        return refuse(
+            asked, "unknown-preset", f"there is no preset {first!r}", hint, at=("preset",)
+        )
     pictures = still([first, *(name for name in presets if name != first)])
     values = {"preset": first, "presets": presets, "pictures": pictures, "alt": declared.alt}
     values["top"] = asked.top

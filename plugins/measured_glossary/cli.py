@@ -262,6 +262,8 @@ def run_preview(arguments: argparse.Namespace) -> int:
 def run_measure(arguments: argparse.Namespace) -> int:
     """Run experiments on this machine's GPU and keep their records."""
     known = pipeline.experiment_ids(arguments.root)
+    if not known and (outside := read_project(arguments.root).problems):
+        raise Refused(outside)
     wanted = arguments.experiment or list(known)
     if unknown := sorted(set(wanted) - set(known)):
         return _misuse(_no_such("experiment", unknown, known))

@@ -1,13 +1,14 @@
 """The diagram `tile-lifecycle`: one script to publish, and its still picture for each preset.
 
-Comes in: preset names and the moments written down from the simulator. Goes out: JavaScript and
-inline SVG. Must not know entries, measurements or how the simulator steps.
+Comes in: names from front matter and the moments written down from the simulator. Goes out:
+JavaScript and inline SVG, or which names nothing has. Must not know entries, measurements or how
+the simulator steps.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
@@ -16,8 +17,10 @@ from markupsafe import Markup
 
 from measured_glossary.bundle import classic, lean
 from measured_glossary.markup import inert
+from measured_glossary.problem import Place, Problem, meant
 
-ASSETS = Path(__file__).parent / "assets" / "tile-lifecycle"
+DIAGRAM = "tile-lifecycle"
+ASSETS = Path(__file__).parent / "assets" / DIAGRAM
 
 # In the order they need one another; together they are one scope.
 MODULES = (
@@ -79,7 +82,7 @@ class Moment(TypedDict):
 @cache
 def script() -> str:
     """Give the whole diagram, style sheet included, as one classic script."""
-    css = lean(ASSETS / "tile-lifecycle.css")
+    css = lean(ASSETS / f"{DIAGRAM}.css")
     return classic(ASSETS, MODULES, f"define({json.dumps(css)});")
 
 
@@ -88,6 +91,28 @@ def moments() -> dict[str, Moment]:
     """Give the telling moment of each preset, by the preset's name."""
     known: dict[str, Moment] = json.loads((ASSETS / "moments.json").read_text(encoding="utf-8"))
     return known
+
+
+def faults(
+    name: str, presets: Sequence[str], place: Callable[[tuple[str | int, ...]], Place]
+) -> Iterator[Problem]:
+    """Say what of a diagram's description does not exist; `place` is where a part of it stands."""
+    if name != DIAGRAM:
+        yield Problem(
+            place=place(("name",)),
+            code="unknown-diagram",
+            message=f"there is no diagram {name!r}",
+            hint=meant(name, [DIAGRAM], f"write 'name: {DIAGRAM}', or leave out 'diagram:'"),
+        )
+        return
+    for index, preset in enumerate(presets):
+        if preset not in moments():
+            yield Problem(
+                place=place(("presets", index)),
+                code="unknown-preset",
+                message=f"there is no preset {preset!r}",
+                hint=meant(preset, moments(), f"the presets are: {', '.join(moments())}"),
+            )
 
 
 def still(presets: Sequence[str] = ()) -> Markup:

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from measured_glossary import attachment, gate, leftover, page
+from measured_glossary import attachment, blocks, gate, leftover, page
 from measured_glossary.aside import cores
 from measured_glossary.document import Document, read_documents
 from measured_glossary.entry import Entry, FrontMatter, Measured, parse
@@ -295,7 +295,8 @@ def _expanded(
     told = () if any(map(gate.is_broken, used)) else body.problems
     faults = [p for p in gate.evidence_faults(document, used) if p.code not in SAID_THERE]
     expanded = Expanded(document=document, body=f"{body.value or ''}\n")
-    return Checked(value=expanded, problems=(*told, *faults))
+    found = (*told, *faults, *blocks.diagram_faults(document))
+    return Checked(value=expanded, problems=tuple(dict.fromkeys(found)))
 
 
 def _evidence(project: Project, used: tuple[Study, ...], top: str) -> page.Evidence:
@@ -348,7 +349,8 @@ def _judge(
     entry, used = draft.entry, _used(draft.entry, studies)
     # What a body asks of an experiment that cannot be read is not wrong yet.
     told = () if any(map(gate.is_broken, used)) else body.known.problems
-    names = (*_unknown_entries(entry, ids), *_term_faults(entry, terms))
+    names = (*_unknown_entries(entry, ids), *_own_name(entry), *_term_faults(entry, terms))
+    names += blocks.diagram_faults(entry)
     faults = (*draft.problems, *told, *names, *gate.days_to_come(entry, today))
     signed = signoff.judge(signing_evidence(draft, used), registry, today, good)
     verdict = gate.decide(entry, faults, used, signed)
@@ -490,6 +492,19 @@ def _unknown_entries(entry: Entry, ids: Collection[str]) -> list[Problem]:
         )
         for index, name in enumerate(entry.front.related)
         if isinstance(name, str) and name not in ids
+    ]
+
+
+def _own_name(entry: Entry) -> list[Problem]:
+    return [
+        Problem(
+            place=entry.located.place(("related", index)),
+            code="related-to-itself",
+            message=f"{name!r} is this entry itself",
+            hint="name another entry, or take it out",
+        )
+        for index, name in enumerate(entry.front.related)
+        if name == entry.id
     ]
 
 

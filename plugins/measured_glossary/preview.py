@@ -19,6 +19,7 @@ from mkdocs.exceptions import MkDocsException
 from measured_glossary.building import GlossaryRefused, log
 from measured_glossary.plugin import MeasuredGlossary
 from measured_glossary.problem import Place, Problem, Refused
+from measured_glossary.project import hint_above
 
 FOLDER = "preview"
 CONFIG = "mkdocs.yml"
@@ -33,7 +34,8 @@ def build(
 ) -> Path:
     """Build the preview and give its `index.html`; `tell` says how far the work is."""
     if not (root / CONFIG).is_file():
-        raise Refused([_problem("missing-file", "there is no such file", _START)])
+        hint = hint_above(root) or _START
+        raise Refused([_problem("missing-file", "there is no such file", hint)])
     with _told(tell) as told:
         try:
             # Opened from the disk, an address that ends in a folder is no page.

@@ -5,7 +5,9 @@ Comes in: that file. Goes out: `Project`. Must not know what an entry is.
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -40,11 +42,21 @@ class Project(BaseModel):
     licence: str = Field(default="", max_length=80, description="Of the text, as printed")
 
 
+def hint_above(root: Path) -> str:
+    """Say how to reach the glossary in whose subfolder one stands, or nothing if in none."""
+    for folder in root.resolve().parents:
+        if (folder / SETTINGS_FILE).is_file():
+            up = shlex.quote(os.path.relpath(folder))
+            return f"the glossary is a folder above: cd {up} and type it there, or add --root {up}"
+    return ""
+
+
 def read_project(root: Path) -> Checked[Project]:
     """Read the settings; a glossary without the file is no glossary."""
     source = read(root, SETTINGS_FILE)
     if source.value is None:
-        hinted = tuple(replace(problem, hint=_START) for problem in source.problems)
+        hint = hint_above(root) or _START
+        hinted = tuple(replace(problem, hint=hint) for problem in source.problems)
         return Checked(value=None, problems=hinted)
     located = parse_yaml(source.value)
     if located.value is None or located.problems:

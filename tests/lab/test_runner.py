@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from measured_glossary.lab.answer import Tabled
-from measured_glossary.lab.process import MAX_LOG_BYTES, environment
+from measured_glossary.lab.process import MAX_LOG_BYTES, Output, environment, read_from
 from measured_glossary.lab.runner import Ran, run_worker
 from measured_glossary.lab.settings import Progress
 from measured_glossary.problem import Place, Problem
@@ -120,6 +122,55 @@ def test_a_flood_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
     assert done.log.endswith("the last line\n")
     assert "bytes dropped" in done.log
     assert MAX_LOG_BYTES < len(done.log) < MAX_LOG_BYTES + 100
+
+
+def printed(program: str) -> tuple[Output, list[int], int]:
+    """Read what a program prints with `say` and `tell`; give the progress and the memory held."""
+    seen: list[int] = []
+    output = Output(progress=lambda task, done, total: seen.append(done))
+    command = [sys.executable, "-u", "-c", PRINTER + program]
+    tracemalloc.start()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0) as process:
+        read_from(process, lambda: output).join()
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return output, seen, held
+
+
+PRINTER = """
+import sys
+say = lambda text: (sys.stdout.write(text), sys.stdout.flush())
+tell = lambda done: say('\\x1e{"task": "t", "done": %d, "total": 9}\\n' % done)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("tell(1); say('first' + 'x' * (4 << 20) + 'last')", [1]),
+        ("say('first' + 'x' * (4 << 20)); tell(1); say('x' * (4 << 20) + 'last')", [1]),
+        ("say('first' + 'x' * ((1 << 16) - 15)); tell(1); say('x' * (4 << 20) + 'last')", [1]),
+        ("say('first' + 'x' * (4 << 20) + 'last'); tell(1); tell(2)", [1, 2]),
+        ("say('first' + 'x' * 9 + chr(30)); say('x' * (4 << 20) + 'last'); tell(1)", [1]),
+    ],
+)
+def test_a_line_without_an_end_keeps_its_beginning_and_its_end(
+    program: str, told: list[int]
+) -> None:
+    """Progress before, inside and behind a long line is told, and little of the line is held."""
+    output, seen, held = printed(program)
+    text = output.text()
+    assert seen == told
+    assert (text[:9], text[-9:]) == ("firstxxxx", "xxxxxlast")
+    assert f"… {output.dropped:,} bytes dropped …" in text
+    assert len(output.head) + len(output.tail) == MAX_LOG_BYTES
+    assert held < 4 * MAX_LOG_BYTES
+
+
+def test_progress_that_does_not_end_is_output() -> None:
+    """What begins like progress and never ends is kept as it was printed."""
+    output, seen, _ = printed("say('so far'); say(chr(30) + '{\"task\": ')")
+    assert (output.text(), seen) == ('so far\x1e{"task": ', [])
 
 
 @pytest.mark.parametrize(

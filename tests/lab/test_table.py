@@ -352,6 +352,7 @@ ALL = Table(
         Column(name="b", label="B", kind="bytes"),
     ),
 )
+LONG = "expected a whole number of at most 64 bits"
 GOOD: dict[str, Cell] = {
     "k": "first",
     "outcome": "returned",
@@ -371,6 +372,7 @@ def test_good_rows_have_no_faults() -> None:
     ("change", "message"),
     [
         ({"extra": 1}, "row 1 has an undeclared column 'extra'"),
+        ({10**5000: 1}, "row 1 has an undeclared column a whole number of 16,610 bits"),
         ({"r": (1,)}, "row 1, column 'r': found 1 samples, expected 2 counts, one a launch"),
         ({"r": (1, -2)}, "row 1, column 'r': found 2 samples, expected 2 counts, one a launch"),
         ({"r": (1, 2.5)}, "row 1, column 'r': found 2 samples, expected 2 counts, one a launch"),
@@ -384,6 +386,13 @@ def test_good_rows_have_no_faults() -> None:
         ({"outcome": "hangs"}, "row 1, column 'outcome': found 'hangs', expected returned, hung"),
         ({"outcome": None}, "row 1, column 'outcome': found None, expected returned, hung"),
         ({"k": float("nan")}, "row 1, column 'k': found nan, expected a finite number"),
+        ({"k": 10**5000}, f"row 1, column 'k': found a whole number of 16,610 bits, {LONG}"),
+        ({"k": 1 << 64}, f"row 1, column 'k': found a whole number of 65 bits, {LONG}"),
+        ({"k": -(1 << 63) - 1}, f"row 1, column 'k': found a whole number of 64 bits, {LONG}"),
+        ({"k": [10**5000]}, "row 1, column 'k': found a list that cannot be printed, expected a n"),
+        ({"r": (1, 10**5000)}, f"row 1, column 'r': found 2 samples, {LONG}"),
+        ({"t": (10**5000,) * 20}, f"row 1, column 't': found 20 samples, {LONG}"),
+        ({"b": 10**5000}, f"row 1, column 'b': found a whole number of 16,610 bits, {LONG}"),
     ],
 )
 def test_a_cell_that_does_not_fit_is_a_fault(change: dict[str, Any], message: str) -> None:
@@ -409,6 +418,14 @@ def test_a_key_that_stands_twice_is_a_fault() -> None:
 def test_what_is_no_number_is_told_apart(cell: dict[str, Any]) -> None:
     """NaN and infinities are a fault of their own kind."""
     assert [f.not_a_number for f in faults(replace(ALL, rows=({**GOOD, **cell},)))] == [True]
+
+
+@pytest.mark.parametrize("number", [(1 << 64) - 1, -(1 << 63)])
+def test_what_64_bits_hold_is_a_number(number: int) -> None:
+    """A hash or a mask of 64 bits is data, and so is the least number with a sign."""
+    count = abs(number)
+    table = replace(ALL, rows=({**GOOD, "k": number, "r": (count, 1), "b": count},))
+    assert not faults(from_data(json.loads(json.dumps(to_data(table)))))
 
 
 @pytest.mark.parametrize("outcome", ["returned", "crashed (SIGSEGV)", "cuda error cudaErrorX"])

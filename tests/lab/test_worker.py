@@ -166,6 +166,43 @@ def test_what_ends_the_worker_is_a_problem(tmp_path: Path, statement: str, code:
     assert (problem.code, problem.place.file) == (code, EXPERIMENT)
 
 
+@pytest.mark.parametrize("statement", ["os._exit(0)", "os._exit(4)", "os.kill(os.getpid(), 9)"])
+@pytest.mark.parametrize(
+    ("mode", "old", "data"),
+    [
+        ("describe", "import signal\n", {}),
+        ("run", "gpu.progress(index + 1, 2)", GPU),
+        ("case 1 of endings", 'return {"arrived": 96}', {**GPU, "probe": "endings", "case": 0}),
+        ("check", "assert mismatches(threads=32).wrong == 0", {"reasons": {}}),
+    ],
+)
+def test_what_ends_the_worker_is_named(
+    tmp_path: Path,
+    tables: list[dict[str, Any]],
+    mode: str,
+    old: str,
+    data: dict[str, Any],
+    statement: str,
+) -> None:
+    """Whatever was asked of it, a worker that its file ended says where to look."""
+    new = f"{old.strip()}; {statement}\n" if mode == "describe" else statement
+    asking = Asking(tmp_path / "asking", [old, new])
+    data = {**data, "measurements": [{"tables": tables, "other_code": False}]}
+    ran = asking.bench.run(Described, mode.split()[0], 30, **data)
+    (problem,) = asking.bench.answer_of(ran, mode).problems
+    assert problem.hint.startswith("something in the file ends the process, as os._exit and os.")
+    assert ("the system killed it" in problem.hint) == ("kill" in statement)
+
+
+def test_a_compiler_that_ends_its_worker_is_not_the_file_s_fault(tmp_path: Path) -> None:
+    """No author code runs beside the compiler; what a crash of ours printed is quoted."""
+    asking = Asking(tmp_path, ["import signal\n", "import signal; os._exit(4)\n"])
+    ran = asking.bench.run(Described, "describe", 30)
+    assert asking.bench.answer_of(ran, "compile").problems[0].hint == ""
+    ours = replace(ran, outcome="crashed (exit 1)")
+    assert asking.bench.answer_of(ours, "describe").problems[0].hint == ""
+
+
 def test_a_dead_worker_s_output_is_quoted(tmp_path: Path) -> None:
     """The problem shows how the worker ended, and what it had printed last."""
     asking = Asking(tmp_path, ["import os\n", "import os; print('so far'); os.abort()\n"])
@@ -182,6 +219,7 @@ def test_a_dead_worker_s_output_is_quoted(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ('"wrong": wrong', '"wrongs": wrong', "row 1 has an undeclared column 'wrongs'"),
+        ('"wrong": wrong', "1: wrong", "row 1 has an undeclared column 1"),
         ("(32, 64)", "(32, 32)", "row 2 repeats the key threads=32"),
         ("[threads] * 20", "[float('nan')] * 20", "found 20 samples, expected a finite number"),
         ("[threads] * 20", "[threads] * 19", "found 19 samples, expected at least 20 samples"),
@@ -198,6 +236,54 @@ def test_a_row_that_does_not_fit_is_a_problem(
     problem = asking.problems(Measured, "run", **GPU)[0]
     assert (problem.code, asking.line(problem)) == ("probe-row", "@experiment.runtime(")
     assert message in problem.message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"threads": threads,', '"threads": 10**5000,', "mismatches: row 1, column 'threads': "),
+        ("[0] * gpu.launches", "[10**5000] * gpu.launches", "row 1, column 'wrong': found 5 samp"),
+        ("[threads] * 20", "[10**5000] * 20", "row 1, column 'took': found 20 samples, expected"),
+        ("yield {", "yield 10**5000, {", "mismatches yields 'a tuple that cannot be printed'"),
+        ("for index,", "raise ValueError(10**5000)\n    for index,", "ValueError: a whole number"),
+    ],
+)
+def test_a_number_too_long_to_print_is_a_problem(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    """Python prints no number of thousands of digits: the probe is at fault, not the worker."""
+    (problem, *_) = Asking(tmp_path, [old, new]).problems(Measured, "run", **GPU)
+    assert (problem.code[:6], message in problem.message) == ("probe-", True)
+
+
+@pytest.mark.parametrize("new", ['return {"arrived": 10**5000}', "return 10**5000"])
+def test_a_case_s_number_too_long_to_print_is_a_problem(tmp_path: Path, new: str) -> None:
+    """A case that gives such a number has no row."""
+    asking = Asking(tmp_path, ['return {"arrived": 96}', new])
+    (problem,) = asking.problems(CaseAnswer, "case", probe="endings", case=0, **GPU)
+    assert problem.code == "probe-row"
+    assert "a whole number of 16,610 bits" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("of=100", "of=10**5000", "probe-column"),
+        ("launches=5", "launches=10**5000", "probe-declaration"),
+        ("limit_s=1", "limit_s=10**5000", "probe-declaration"),
+        ('[{"how": how}', '[{"how": 10**5000}', "probe-declaration"),
+        ('[{"how": how}', '[{"how": float("inf")}', "probe-declaration"),
+        ('[{"how": how}', '[{"who": 10**5000}', "probe-declaration"),
+        ('title="Pretended"', "title=10**5000", "experiment-declaration"),
+        ('["kernels.cu"]', '["kernels.cu"], options=10**5000', "experiment-declaration"),
+    ],
+)
+def test_a_declared_number_too_long_to_print_is_a_problem(
+    tmp_path: Path, old: str, new: str, code: str
+) -> None:
+    """What a declaration holds is told in words, whatever Python can print of it."""
+    found = Asking(tmp_path, [old, new]).problems(Described, "describe")
+    assert {problem.code for problem in found} == {code}
 
 
 def test_many_faults_of_one_kind_are_counted(tmp_path: Path, listing: str) -> None:
@@ -308,6 +394,28 @@ def test_a_claim_that_cannot_be_decided_is_a_problem(
     (problem,) = asking.problems(Checks, "check", measurements=measured, reasons={})
     assert (problem.code, problem.message.startswith(message)) == ("claim-error", True)
     assert new in asking.line(problem)
+
+
+@pytest.mark.parametrize(
+    ("new", "detail"),
+    [
+        ("assert 10**5000 == len(mismatches)", "len(mismatches) is 2"),
+        ("x = 10**5000; assert x == 1", "`x == 1`, where x is a whole number of 16,610 bits"),
+        ("x = [10**5000]; assert x == 1", "`x == 1`"),
+        ("assert 1 == 2, 10**5000", "`1 == 2`, a whole number of 16,610 bits"),
+        ("raise AssertionError(10**5000)", "a whole number of 16,610 bits"),
+    ],
+)
+def test_a_refutation_tells_a_number_too_long_to_print(
+    tmp_path: Path, tables: list[dict[str, Any]], new: str, detail: str
+) -> None:
+    """A claim that computes such a number is refuted in words."""
+    asking = Asking(tmp_path / "asking", ["assert mismatches(threads=32).wrong == 0", new])
+    measured = [{"tables": tables, "other_code": False}]
+    answer = asking.bench.ask(Checks, "check", 30, measurements=measured, reasons={}).value
+    assert answer is not None
+    result = answer.measurements[0][0]
+    assert (result.state, detail in result.detail) == ("refuted", True)
 
 
 def test_an_ambiguous_ratio_refutes(tmp_path: Path, tables: list[dict[str, Any]]) -> None:

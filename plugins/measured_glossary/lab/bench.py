@@ -6,6 +6,7 @@ problem that says how the worker ended and what it printed. Must not know what a
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -120,7 +121,7 @@ class Bench:
         code = _CODES.get(ran.outcome, "worker-crashed")
         what = f"{ran.outcome}: {ran.detail}" if ran.detail else ran.outcome
         message = f"the worker ({mode}) ended after {ran.seconds:.1f} s: {what}{_quoted(ran.log)}"
-        hint = _HUNG.get(mode, "") if code == "worker-hung" else ""
+        hint = _hint(ran.outcome, mode)
         problem = Problem(place=Place(self.file), code=code, message=message, hint=hint)
         return Checked(value=None, problems=(problem,))
 
@@ -136,7 +137,20 @@ _CODES = {
     "damaged result": "worker-damaged-result",
 }
 
+_OURS = ("compile", "compilers", "machine", "alive")  # what runs no author code
 
+
+def _hint(outcome: str, mode: str) -> str:
+    """Say what an author may do about a worker that gave no answer."""
+    if outcome == "hung" or mode in _OURS:
+        return _HUNG.get(mode, "")
+    return _ENDED if _LEFT.fullmatch(outcome) else _KILLED if _SENT.fullmatch(outcome) else ""
+
+
+_LEFT = re.compile(r"no result|crashed \(exit (?!1\))\d+\)")  # 1: an exception, which is quoted
+_SENT = re.compile(r"crashed \(SIG(KILL|TERM|INT|HUP)\)")
+_ENDED = "something in the file ends the process, as os._exit and os.kill do: take it out"
+_KILLED = f"{_ENDED}; if nothing does, the system killed it, for its memory perhaps"
 _HUNG = {
     "describe": "executing the file did not end: only declarations belong on its top level",
     "static": "a static probe did not end: look at its loops",

@@ -15,7 +15,16 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeVar
 
-from measured_glossary.lab.table import Column, ColumnKind, Plain, Table, TableKind
+from measured_glossary.lab.table import (
+    Column,
+    ColumnKind,
+    Plain,
+    Table,
+    TableKind,
+    is_long,
+    is_plain,
+    short,
+)
 from measured_glossary.lab.timing import MS_PER_UNIT
 from measured_glossary.problem import meant
 
@@ -277,11 +286,12 @@ def _declaration_faults(
     title: object, sources: object, options: object, architectures: object
 ) -> Iterator[tuple[str, str]]:
     if not isinstance(title, str) or not title.strip():
-        yield f"the title is {title!r}, expected a text", 'write title="…"'
+        yield f"the title is {short(title)}, expected a text", 'write title="…"'
     if not _texts(sources):
-        yield f"sources is {sources!r}, expected the .cu files", 'write sources=["kernel.cu"]'
+        yield f"sources is {short(sources)}, expected the .cu files", 'write sources=["kernel.cu"]'
     if not isinstance(options, list | tuple):
-        yield f"options is {options!r}, expected a list of texts", 'write options=["-lineinfo"]'
+        found = f"options is {short(options)}, expected a list of texts"
+        yield found, 'write options=["-lineinfo"]'
     for name in _texts(architectures):
         if not re.fullmatch(r"sm_\d{2,3}[af]?", name):
             yield f"{name!r} is no architecture", 'write architectures=["sm_75", "sm_90"]'
@@ -290,13 +300,15 @@ def _declaration_faults(
 def _form_faults(line: int, forms: Columns) -> Iterator[Fault]:
     for name, form in forms.items():
         if not isinstance(form, Form):
-            message = f"the column {name!r} is {form!r}, expected exact(…), racy(…) or another kind"
+            expected = "expected exact(…), racy(…) or another kind"
+            message = f"the column {name!r} is {short(form)}, {expected}"
             yield Fault(line=line, code="probe-column", message=message)
         elif not isinstance(form.label, str) or not isinstance(form.unit, str):
-            message = f"the label or the unit of column {name!r} is no text: {form!r}"
+            message = f"the label or the unit of column {name!r} is no text: {short(form)}"
             yield Fault(line=line, code="probe-column", message=message)
-        elif form.of is not None and type(form.of) is not int:
-            message = f"of is {form.of!r}, expected the whole number that {name!r} counts out of"
+        elif form.of is not None and (type(form.of) is not int or is_long(form.of)):
+            expected = f"expected the whole number that {name!r} counts out of"
+            message = f"of is {short(form.of)}, {expected}"
             yield Fault(line=line, code="probe-column", message=message)
 
 
@@ -341,11 +353,11 @@ def _key_faults(table: Table) -> Iterator[tuple[str, str]]:
 def _number_faults(probe: Probe) -> Iterator[tuple[str, str]]:
     launches, limit_s = probe.table.launches, probe.limit_s
     counts_launches = probe.table.kind not in ("static", "timed")
-    if counts_launches and (type(launches) is not int or launches < 1):
-        yield f"launches is {launches!r}, expected a whole number above zero", "launches=1000"
+    if counts_launches and (type(launches) is not int or launches < 1 or is_long(launches)):
+        yield f"launches is {short(launches)}, expected a whole number above zero", "launches=1000"
     is_limit = isinstance(limit_s, int | float) and 0 < limit_s <= 600
     if probe.table.kind in (*_ADDED, "timed") and not is_limit:
-        yield f"limit_s is {limit_s!r}, expected seconds, at most 600", "limit_s=10"
+        yield f"limit_s is {short(limit_s)}, expected seconds, at most 600", "limit_s=10"
 
 
 def _case_faults(probe: Probe) -> Iterator[tuple[str, str]]:
@@ -353,11 +365,13 @@ def _case_faults(probe: Probe) -> Iterator[tuple[str, str]]:
     if probe.table.kind in _ADDED and not probe.cases:
         yield f"{probe.table.name} has no cases", 'write cases=[{"threads": 16}]'
     for case in probe.cases:
+        found = f"the case {short(case)}"
         if case.keys() != names:
             keys = ", ".join(sorted(names))
-            yield f"the case {case!r} does not give exactly the key: {keys}", "give each of them"
-        if not all(isinstance(value, bool | int | float | str) for value in case.values()):
-            yield f"the case {case!r} has a value that is no number and no text", "use plain data"
+            yield f"{found} does not give exactly the key: {keys}", "give each of them"
+        if not all(map(is_plain, case.values())):
+            expected = "a text or a finite number of at most 64 bits"
+            yield f"{found} has a value that is not {expected}", "use plain data"
 
 
 def _tool_faults(probe: Probe) -> Iterator[tuple[str, str]]:
@@ -371,7 +385,7 @@ def _tool_faults(probe: Probe) -> Iterator[tuple[str, str]]:
 def _timed_faults(probe: Probe) -> Iterator[tuple[str, str]]:
     times = [column for column in probe.table.columns if column.kind == "time"]
     if probe.table.kind == "timed" and probe.cache not in ("cold", "hot"):
-        yield f"cache is {probe.cache!r}, expected 'cold' or 'hot'", 'write cache="cold"'
+        yield f"cache is {short(probe.cache)}, expected 'cold' or 'hot'", 'write cache="cold"'
     if probe.table.kind == "timed" and not times:
         yield f"{probe.table.name} has no time column", 'write columns={"took": time("Time", "us")}'
     for column in times if probe.table.kind == "timed" else ():

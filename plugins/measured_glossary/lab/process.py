@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,12 +22,13 @@ from pathlib import Path
 from typing import IO, Any
 
 import measured_glossary
-from measured_glossary.lab.protocol import LIFELINE, read_event
+from measured_glossary.lab.protocol import LIFELINE, MARK, read_event
 from measured_glossary.lab.settings import Progress
 
 END_LIMIT_S = 5  # after SIGKILL: a process in the driver may take a moment to go
 MAX_LOG_BYTES = 256 << 10
-MAX_LINE_BYTES = 64 << 10
+PART_BYTES = 64 << 10  # read at once: what a pipe holds
+MAX_EVENT_BYTES = 64 << 10
 
 _KEPT = {"PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "COMSPEC", "PATHEXT"}
 _KEPT_PREFIXES = ("CUDA_", "NVIDIA_")
@@ -111,7 +112,7 @@ class Output:
     dropped: int = 0
 
     def take(self, line: bytes) -> None:
-        """Take a line, or a part of a long one."""
+        """Take a line, or any output in which no event begins."""
         printed, event = read_event(line)
         self._keep(printed)
         if "begin" in event:
@@ -149,6 +150,24 @@ def read_from(process: subprocess.Popen[bytes], output: Callable[[], Output]) ->
 
 
 def _read(stream: IO[bytes], output: Callable[[], Output]) -> None:
+    """Read in large parts: `readline` asks an unbuffered stream for one byte after another."""
+    held = b""
     with stream:
-        while line := stream.readline(MAX_LINE_BYTES):
-            output().take(line)
+        while part := stream.read(PART_BYTES):
+            *pieces, held = _pieces(held + part)
+            for piece in pieces:
+                output().take(piece)
+    output().take(held)
+
+
+def _pieces(text: bytes) -> Iterator[bytes]:
+    """Cut output into what can be taken; the last piece is an event that has not ended yet."""
+    mark = MARK.encode()
+    if mark not in text:
+        yield from (text, b"")
+        return
+    *lines, rest = text.split(b"\n")
+    yield from (line + b"\n" for line in lines)
+    printed, _, event = rest.rpartition(mark)
+    is_open = mark in rest and len(event) < MAX_EVENT_BYTES
+    yield from (printed, mark + event) if is_open else (rest, b"")

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 
-from measured_glossary.lab.table import Row, shown
+from measured_glossary.lab.table import Row, short, shown
 
 MAX_VALUES = 4
 
@@ -26,15 +26,23 @@ def explain(
     """
     found = last_frame(error.__traceback__, file)
     if found is None:
-        return default_line, str(error) or "an assertion failed"
+        return default_line, said(error) or "an assertion failed"
     frame, line = found
     statement = _assertion_at(ast.parse(text), line)
     if statement is None:  # raised by what the line calls, not by an assert in it
-        return line, str(error) or "an assertion failed"
+        return line, said(error) or "an assertion failed"
     asserted = " ".join(ast.unparse(statement.test).split())
     values = "; ".join(dict.fromkeys(_values(statement.test, frame, evaluate)))
-    parts = [f"`{asserted}`", f"where {values}" if values else "", str(error)]
+    parts = [f"`{asserted}`", f"where {values}" if values else "", said(error)]
     return line, ", ".join(part for part in parts if part)
+
+
+def said(error: BaseException) -> str:
+    """Give an exception's own words; what it was given, if Python cannot make words of it."""
+    try:
+        return str(error)
+    except Exception:  # a number of thousands of digits
+        return ", ".join(map(short, error.args))
 
 
 def last_frame(traceback: TracebackType | None, file: str) -> tuple[FrameType, int] | None:
@@ -65,10 +73,10 @@ def _values(test: ast.expr, frame: FrameType, evaluate: Evaluate) -> Iterator[st
     ]
     for operand in operands[:MAX_VALUES]:
         try:
-            value = evaluate(operand, frame)
+            value = shown(evaluate(operand, frame))
         except Exception:  # noqa: S112 - a name of an inner scope: only a detail is lost
             continue
-        yield f"{ast.unparse(operand)} is {shown(value)[:200]}"
+        yield f"{ast.unparse(operand)} is {value[:200]}"
     for name in sorted({node.id for node in ast.walk(test) if isinstance(node, ast.Name)}):
         if isinstance(frame.f_locals.get(name), Row):
             yield f"{name} is {frame.f_locals[name]!r}"

@@ -25,6 +25,7 @@ Cell: TypeAlias = "Plain | tuple[int, ...] | tuple[float, ...]"
 COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 SAMPLED: tuple[ColumnKind, ...] = ("racy", "time")
 MOST_LISTED = 5  # rows or values in one message
+MAX_BITS = 64  # of a whole number: no kernel counts further, and Python cannot print any length
 MIN_TIMES = 20  # fewer samples say too little of a distribution to print its quartiles
 OUTCOME = re.compile(r"returned|hung|cuda error \w+|crashed \(SIG\w+\)")
 Verdict = Literal["clean", "findings", "inconclusive"]  # of a sanitizer
@@ -301,10 +302,34 @@ def shown(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if type(value) is int:
-        return f"{value:,}"
+        return short(value) if is_long(value) else f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     return str(value)
+
+
+def short(value: object, most: int = 60) -> str:
+    """Print a value as Python does, in so many signs at most, whatever author code made of it."""
+    try:
+        text = _long(value) if is_long(value) else repr(value)
+    except Exception:  # a long number inside it, or its own method
+        text = f"a {type(value).__name__} that cannot be printed"
+    return text if len(text) <= most else f"{text[: most - 3]}…"
+
+
+def is_plain(value: object) -> bool:
+    """Say whether a value is a number or a text that every reader of JSON understands."""
+    is_one = isinstance(value, bool | int | float | str)
+    return is_one and not _holds_nan(value) and not is_long(value)
+
+
+def is_long(value: object) -> bool:
+    """Say whether a value is a whole number beyond 64 bits, with a sign or without."""
+    return isinstance(value, int) and not -(1 << MAX_BITS - 1) <= value < 1 << MAX_BITS
+
+
+def _long(value: object) -> str:
+    return f"a whole number of {cast(int, value).bit_length():,} bits"
 
 
 def _whole(number: float) -> int | float:
@@ -339,8 +364,8 @@ def _greatest(other: object) -> int | float:
 
 
 def _number(other: object) -> int | float:
-    if isinstance(other, bool) or not isinstance(other, int | float) or math.isnan(other):
-        raise RacyComparison(f"{other!r} is no number to compare samples with")
+    if isinstance(other, bool) or not isinstance(other, int | float) or _holds_nan(other):
+        raise RacyComparison(f"{short(other)} is no number to compare samples with")
     return other
 
 
@@ -509,9 +534,9 @@ def faults(table: Table) -> tuple[Fault, ...]:
 
 def _row(table: Table, index: int, row: dict[str, Cell]) -> Iterator[Fault]:
     expected = {column.name for column in table.all_columns}
-    for name in sorted(expected ^ row.keys()):
+    for name in sorted(expected ^ row.keys(), key=short):
         verb = "lacks the" if name in expected else "has an undeclared"
-        yield Fault(row=index, message=f"row {index + 1} {verb} column {name!r}")
+        yield Fault(row=index, message=f"row {index + 1} {verb} column {short(name)}")
     for column in table.all_columns:
         value = row.get(column.name)
         absent = value is None and column in table.columns and _may_be_absent(table, row, column)
@@ -530,7 +555,7 @@ def _cell(table: Table, index: int, column: Column, value: Cell) -> Iterator[Fau
     expected = _expected(column, value, table.launches)
     nan = _holds_nan(value)
     if expected or nan:
-        message = f"row {index + 1}, column {column.name!r}: found {_short(value)}, "
+        message = f"row {index + 1}, column {column.name!r}: found {_found(value)}, "
         yield Fault(
             row=index,
             message=message + f"expected {expected or 'a finite number'}",
@@ -549,6 +574,8 @@ def _expected(column: Column, value: Any, launches: int) -> str:
         "verdict": (value in VERDICTS, "clean, findings or inconclusive"),
         "findings": (_is_count(value), "a whole number of findings"),
     }[column.kind]
+    if fits and _holds_long(value):
+        return f"a whole number of at most {MAX_BITS} bits"
     return "" if fits else expected
 
 
@@ -584,11 +611,12 @@ def _holds_nan(value: Any) -> bool:
     return any(isinstance(item, float) and not math.isfinite(item) for item in items)
 
 
-def _short(value: object) -> str:
-    if isinstance(value, tuple):
-        return f"{len(value):,} samples"
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+def _holds_long(value: Any) -> bool:
+    return any(map(is_long, value if isinstance(value, tuple) else (value,)))
+
+
+def _found(value: object) -> str:
+    return f"{len(value):,} samples" if isinstance(value, tuple) else short(value)
 
 
 # ── tables as JSON ───────────────────────────────────────────────────────────────────────────
@@ -636,7 +664,7 @@ def _unpacked(row: dict[str, Plain], sampled: dict[str, ColumnKind]) -> dict[str
 
 
 def _integers(text: str) -> Cell:
-    return tuple(map(int, text.split(" "))) if re.fullmatch(r"\d{1,18}( \d{1,18})*", text) else text
+    return tuple(map(int, text.split(" "))) if re.fullmatch(r"\d{1,20}( \d{1,20})*", text) else text
 
 
 def _reals(text: str) -> Cell:

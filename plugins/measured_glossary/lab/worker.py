@@ -30,7 +30,7 @@ from measured_glossary.lab import experiment as declaration
 from measured_glossary.lab import lint, timed
 from measured_glossary.lab.experiment import Claim, Experiment, Probe
 from measured_glossary.lab.protocol import LIFELINE, RESULT, SCHEMA, WARM, event_line
-from measured_glossary.lab.refutation import explain, last_frame
+from measured_glossary.lab.refutation import explain, last_frame, said
 from measured_glossary.lab.sass import Kernel, Sass
 from measured_glossary.lab.table import (
     Cell,
@@ -40,7 +40,9 @@ from measured_glossary.lab.table import (
     TableError,
     faults,
     from_data,
+    is_long,
     plain,
+    short,
     to_data,
 )
 from measured_glossary.lab.timing import Plan, Session
@@ -221,7 +223,8 @@ def _problem(file: str, line: int, code: str, message: str, hint: str = "") -> P
 def _error(file: str, code: str, error: BaseException, default_line: int) -> Problem:
     """Put an exception of author code at the line of that code it passed through last."""
     found = last_frame(error.__traceback__, file)
-    message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    words = said(error)
+    message = f"{type(error).__name__}: {words}" if words else type(error).__name__
     return _problem(file, found[1] if found else default_line, code, message)
 
 
@@ -493,7 +496,7 @@ def case(request: Request) -> Checked[Value]:
     except BaseException as error:
         return _failed_case(author, probe, values, error, begun)
     if not isinstance(cells, dict | None):
-        message = f"{probe.table.name} returns {str(cells)[:60]!r}, expected a dict of its columns"
+        message = f"{probe.table.name} returns {short(cells)}, expected a dict of its columns"
         problem = author.problem(probe.line, "probe-row", message)
         return Checked(value=None, problems=(problem,))
     return _case_row(author, probe, {**values, **(cells or {}), "outcome": "returned"}, begun)
@@ -616,8 +619,8 @@ def _yielded(author: _Author, probe: Probe, given: Any) -> Checked[list[dict[str
         problem = _error(author.file, "probe-error", error, probe.line)
         return Checked(value=None, problems=(problem,))
     if not rows or not all(isinstance(row, dict) for row in rows):
-        odd = next((row for row in rows if not isinstance(row, dict)), "no row")
-        message = f"{probe.table.name} yields {str(odd)[:60]!r}, expected rows, as dicts"
+        odd = next((short(row) for row in rows if not isinstance(row, dict)), "no row")
+        message = f"{probe.table.name} yields {odd!r}, expected rows, as dicts"
         problem = author.problem(probe.line, "probe-row", message)
         return Checked(value=None, problems=(problem,))
     return Checked(value=rows)
@@ -644,7 +647,7 @@ def _reals(cell: Any) -> Any:
     """Times are real numbers: 5 is kept as 5.0, so that a record reads back as it was written."""
     if not isinstance(cell, tuple):
         return cell
-    return tuple(float(item) if type(item) is int else item for item in cell)
+    return tuple(float(i) if type(i) is int and not is_long(i) else i for i in cell)
 
 
 # ── check ────────────────────────────────────────────────────────────────────────────────────
