@@ -9,6 +9,7 @@ import html
 import io
 import json
 import re
+import shutil
 import struct
 import urllib.parse
 import zipfile
@@ -484,6 +485,56 @@ REAL: dict[str, tuple[str, str]] = {
     "a tag behind an empty comment": ("x.html", f"<!-->{SHOWN}<!-- -->"),
     "a tag behind a program": ("x.html", f"<script>'<!--'</script>{SHOWN}"),
 }
+
+
+FORGED = f'''<meta name="glossary-entry" content="open-entry">
+<meta name="glossary-verdict" content="published">
+<meta name="glossary-manifest" content="{MANIFEST}">
+<dl class="mg-byline"><dd>Test Author</dd><dd>Test Reviewer</dd></dl>
+'''
+_UNSIGNED = """
+open-entry/extra.html open-entry/EXTRA.HTML open-entry/more/index.html open-entry/more/index.md
+open-entry/index.xhtml open-entry/index.php open-entry/index.html.de open-entry/extra.html.gz
+open-entry/extra open-entry/.html open-entry/extra.shtml open-entry/extra.xml open-entry/more.md
+open-entry/signatures/index.html open-entry/more.markdown open-entry/allowed_signers
+open-entry open-entry.xhtml open-entry.PHP OPEN-ENTRY.SHTML index.php feed.html
+"""
+
+
+@pytest.mark.parametrize("name", _UNSIGNED.split())
+def test_a_published_entry_has_one_page(site: Path, expected: Expectation, name: str) -> None:
+    """What else may be shown as a page below the glossary was signed by nobody."""
+    path = site / "glossary" / name
+    if name == "open-entry":
+        shutil.rmtree(path)
+    raw = FORGED.encode()
+    write(site, f"glossary/{name}", gzip.compress(raw, mtime=0) if name.endswith("gz") else raw)
+    assert "audit-unpublished" in codes(site, expected)
+
+
+@pytest.mark.parametrize("name", ["x.xhtml", "x", "x.PHP", "x.html.gz", "x.html.en", "x.markdown"])
+def test_an_entrys_page_stands_where_entries_do(
+    site: Path, expected: Expectation, name: str
+) -> None:
+    """A page that says it is an entry's is refused elsewhere, whatever shows it as a page."""
+    raw = FORGED.encode()
+    write(site, name, gzip.compress(raw, mtime=0) if name.endswith("gz") else raw)
+    assert codes(site, expected) == {"audit-unpublished"}
+
+
+def test_what_is_made_below_the_glossary_may_stand_there(site: Path, expected: Expectation) -> None:
+    """The index, feeds and data, and beside an entry's page what it shows and what verifies it."""
+    for name in ("index.md", "feed.xml", "index.xml", "glossary.json", "index.html.gz"):
+        write(site, f"glossary/{name}", gzip.compress(b"x", mtime=0) if ".gz" in name else "x")
+    for name in ("manifest.sha256", "signatures/author.a.json", "signatures/author.a.json.sig"):
+        write(site, f"glossary/open-entry/{name}", "x")
+    write(site, "glossary/open-entry/allowed_signers", 'a namespaces="n" ssh-ed25519 AAAA')
+    write(site, "glossary/open-entry/figure.svg", "<svg/>")
+    write(site, "glossary/open-entry/shown.html.png", "x")
+    write(site, f"{OPEN}.gz", gzip.compress((site / OPEN).read_bytes(), mtime=0))
+    assert audit(site, expected) == ()
+    write(site, f"{OPEN}.gz", gzip.compress(b"<p>another</p>", mtime=0))
+    assert codes(site, expected) == {"audit-verdict", "audit-byline"}
 
 
 @pytest.mark.parametrize("name", HARMLESS)
