@@ -486,10 +486,15 @@ def _public_line(file: Path) -> str:
                           message="is not the file of a public key",
                           hint=f"name the public one: {file}.pub")  # fmt: skip
         raise Refused([problem])
-    if not file.is_file():
-        place = Place(file.as_posix())
-        raise Refused([Problem(place=place, code="missing-file", message="there is no such file")])
-    words = file.read_text(encoding="utf-8", errors="replace").split()
+    place = Place(file.as_posix())
+    try:
+        if not file.is_file():
+            told = "there is no such file"
+            raise Refused([Problem(place=place, code="missing-file", message=told)])
+        words = file.read_text(encoding="utf-8", errors="replace").split()
+    except OSError as error:
+        told = f"cannot be read: {error.strerror}"
+        raise Refused([Problem(place=place, code="unreadable-file", message=told)]) from None
     return " ".join(words[:2])
 
 

@@ -626,6 +626,21 @@ def test_the_doctor_says_what_works(place: Place) -> None:
     assert "test-author with" in told
 
 
+@pytest.mark.parametrize("raw", [b"* -text\n# caf\xe9\n", b"\xff\n\t*   -text\r\n"])
+def test_the_doctor_reads_attributes_of_any_encoding(place: Place, raw: bytes) -> None:
+    """Git asks for none: a comment in an old one hides nothing."""
+    (place.root / ".gitattributes").write_bytes(raw)
+    assert "FIX" not in place.run("doctor")
+
+
+def test_a_key_that_cannot_be_read_is_told_cleanly(place: Place) -> None:
+    """A name that no file can have ends no command in a traceback."""
+    name = "x" * 300
+    told = place.run("people", "add", "test-x", "--name", "X", "--key", f"{name}.pub", expect=1)
+    assert ".pub: unreadable-file: cannot be read: File name too long" in told
+    assert "no-signing-key" in place.run("sign", ENTRY, "--key", name, expect=1)
+
+
 DISEASES: dict[str, tuple[Callable[[Place], object], str, str]] = {
     "no keys": (lambda p: None, "nobody", "none at hand"),
     "a key nobody registered": (lambda p: None, "outsider", "no key at hand is live"),
