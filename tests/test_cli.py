@@ -241,6 +241,13 @@ def test_a_folder_that_cannot_be_written_is_a_problem(run: Run) -> None:
     assert ": cannot-write: cannot be written: " in done.err
 
 
+def test_a_folder_of_too_long_a_name_is_a_problem(run: Run) -> None:
+    """The system says so before anything is written."""
+    done = run("init", "x" * 300)
+    assert done.status == 1
+    assert ": cannot-write: cannot be written: File name too long" in done.err
+
+
 # ── new entries ──────────────────────────────────────────────────────────────────────────────
 
 TERMS = {

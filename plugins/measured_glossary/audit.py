@@ -23,6 +23,7 @@ from measured_glossary.problem import Place, Problem
 from measured_glossary.scan import scan
 from measured_glossary.trace import (
     BINARY_SUFFIXES,
+    TEXT_SUFFIXES,
     Opaque,
     hits,
     literals,
@@ -36,7 +37,14 @@ from measured_glossary.trace import (
 Progress = Callable[[str, int, int], None]
 TASK = "files audited"
 ENTRIES, RECORDS = "glossary", "measurements/"
-PAGES = frozenset({".html", ".htm", ".md"})
+# What a browser or a server may show as a page, and where an entry's own page may stand.
+_PAGE_NAMES = "asp aspx htm html jsp markdown md mht mhtml php phtml shtm shtml xht xhtml xml"
+PAGES = frozenset(f".{name}" for name in _PAGE_NAMES.split())
+MAIN_PAGES = ("/index.html", "/index.htm", "/index.md", ".html", ".htm", ".md")
+INDEXES = frozenset({"index.html", "index.htm", "index.md", "index.xml", "feed.xml"})
+SIGNERS, PACKED = "allowed_signers", b"\x1f\x8b"
+_MARKDOWN = frozenset({".md", ".markdown"})
+_NO_PAGES = (TEXT_SUFFIXES | BINARY_SUFFIXES) - PAGES
 BYLINE_CLASS = "mg-byline"
 MIN_TRACE_IN_BINARY = 8
 _FRONT_LINE = re.compile(r'^(glossary-[a-z]+): *"?([^"\n]*)"?$', re.MULTILINE)
@@ -115,36 +123,56 @@ class _Looked:
 
 def _look(name: str, raw: bytes, expected: Expectation, search: _Search) -> _Looked:
     entry = _entry_of(name) or ""
-    is_page = PurePosixPath(name).suffix.lower() in PAGES and _is_main_page(name)
+    has_page = entry in expected.public and _is_main_page(name, entry)
     found = (*_page_problems(name, raw, expected), *search.problems(name, raw))
-    return _Looked(problems=found, entry=entry if is_page and entry in expected.public else "")
+    return _Looked(problems=found, entry=entry if has_page else "")
 
 
 # ── pages ────────────────────────────────────────────────────────────────────────────────────
 
 
 def _page_problems(name: str, raw: bytes, expected: Expectation) -> Iterator[Problem]:
-    suffix = PurePosixPath(name).suffix.lower()
-    head = _head_of(raw.decode("utf-8", "replace"), suffix) if suffix in PAGES else None
+    kind = _page_kind(name)
+    head = _head_of(_page_text(name, raw), kind) if kind else None
     if head and "glossary-preview" in head.values:
         yield _problem(name, "audit-preview", "is a page of a preview, which shows drafts")
     if entry := _entry_of(name):
-        yield from _entry_problems(name, entry, head, expected)
+        is_list = PurePosixPath(name).name == SIGNERS and b"<" not in raw
+        yield from _entry_problems(name, entry, None if is_list else head, expected)
     elif head and head.values.keys() - {"glossary-preview"}:
         said = "says it is an entry's page and does not stand where entries do"
         yield _problem(name, "audit-unpublished", said)
 
 
+def _page_kind(name: str) -> str:
+    """Give by which suffix a file may be shown as a page, packed or in some language too.
+
+    What has no suffix is shown as whatever it looks like.
+    """
+    suffixes = [suffix.strip().lower() for suffix in PurePosixPath(name).suffixes] or [".html"]
+    found = [suffix for suffix in suffixes if suffix in PAGES]
+    return found[-1] if found and suffixes[-1] not in _NO_PAGES else ""
+
+
+def _page_text(name: str, raw: bytes) -> str:
+    if not raw.startswith(PACKED):
+        return raw.decode("utf-8", "replace")
+    try:
+        return next(unpacked(name, raw), "")
+    except Opaque:
+        return ""  # which is a problem of its own
+
+
 def _entry_of(name: str) -> str | None:
     """Give the entry a file belongs to by its path; the index and feeds belong to none."""
     top, _, below = name.partition("/")
-    first = below.partition("/")[0]
     if top.casefold() != ENTRIES or not below:
         return None
-    if "/" in below:
+    first, is_folder, _ = below.partition("/")
+    if is_folder:
         return first
-    stem, suffix = PurePosixPath(first).stem, PurePosixPath(first).suffix.lower()
-    return stem if suffix in PAGES and stem != "index" else None
+    is_own = below.removesuffix(".gz") in INDEXES
+    return first.partition(".")[0] or first if _page_kind(name) and not is_own else None
 
 
 def _entry_problems(
@@ -155,7 +183,11 @@ def _entry_problems(
         said = f"stands where entries do, and {entry!r} is not published"
         yield _problem(name, "audit-unpublished", said)
         return
-    if head is None or not _is_main_page(name):
+    if head is None:
+        return
+    if not _is_main_page(name.removesuffix(".gz"), entry):
+        said = f"may be shown as a page, and is not the one page of {entry!r}"
+        yield _problem(name, "audit-unpublished", said)
         return
     wanted = {"glossary-entry": entry, "glossary-verdict": public.verdict}
     wanted |= {"glossary-manifest": public.manifest} if public.verdict == "published" else {}
@@ -166,8 +198,8 @@ def _entry_problems(
     yield from _byline_problems(name, head, public)
 
 
-def _is_main_page(name: str) -> bool:
-    return PurePosixPath(name).stem == "index" or name.count("/") == 1
+def _is_main_page(name: str, entry: str) -> bool:
+    return name in {f"{ENTRIES}/{entry}{end}" for end in MAIN_PAGES}
 
 
 def _byline_problems(name: str, head: _Head, public: PublicEntry) -> Iterator[Problem]:
@@ -219,12 +251,12 @@ class _Head:
 def _head_of(page: str, suffix: str) -> _Head:
     """Read a page's verdict and byline, of Markdown in the front matter and in raw HTML."""
     head = _Head()
-    if suffix == ".md" and page.startswith("---\n"):
+    if suffix in _MARKDOWN and page.startswith("---\n"):
         end = page.find("\n---", 3) + 1
         for key, value in _FRONT_LINE.findall(page[:end]):
             head.say(key, value)
         page = page[end:]
-    for mark in _outside_code(page) if suffix == ".md" else _marks(page):
+    for mark in _outside_code(page) if suffix in _MARKDOWN else _marks(page):
         if mark.key:
             head.say(mark.key, mark.text)
         else:

@@ -7,6 +7,7 @@ written, what to type next, and an exit status. Must not overwrite anything.
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable
@@ -53,11 +54,15 @@ def add_commands(
 def run_init(arguments: argparse.Namespace) -> int:
     """Write the files of an empty glossary."""
     folder: Path = arguments.root / arguments.folder
-    if folder.exists() and not folder.is_dir():
+    if os.path.lexists(folder) and not folder.is_dir():
         return _misuse(f"{folder} is a file: name a folder, there or to be made")
-    if (folder / SETTINGS_FILE).exists():
+    if os.path.lexists(folder / SETTINGS_FILE):
         raise Refused([_begun_already(folder)])
-    others = [path for path in folder.iterdir() if path.name != ".git"] if folder.exists() else []
+    others = (
+        [path for path in folder.iterdir() if path.name != ".git"]
+        if os.path.lexists(folder)
+        else []
+    )
     files = scaffold.new_glossary(folder.resolve().name)
     scaffold.write_all(folder, files)
     print(_wrote(files))

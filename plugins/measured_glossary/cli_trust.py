@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from measured_glossary import gate
+from measured_glossary import gate, scaffold
 from measured_glossary.cli_verify import (
     build,
     entry_of,
@@ -30,7 +30,7 @@ from measured_glossary.cli_verify import (
 )
 from measured_glossary.lab.record import record_bytes
 from measured_glossary.pipeline import Glossary, Judged
-from measured_glossary.problem import Checked, Place, Problem, Refused, render
+from measured_glossary.problem import Checked, Place, Problem, Refused, render, writing
 from measured_glossary.source import read
 from measured_glossary.trust.acts import Desk, objections, perform, rotatable
 from measured_glossary.trust.bundle import bundle, digest
@@ -102,7 +102,7 @@ def _add_signing(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     made.add_argument("entry")
     made.add_argument("--of", default="", metavar="ID", help="the reviewer, once registered")
     made.add_argument("--scope", default=",".join(PARTS), help="what is asked; default: all")
-    made.add_argument("--output", type=Path, help="default: review-ENTRY.zip")
+    made.add_argument("--output", type=Path, help="a new file; default: review-ENTRY.zip")
 
 
 def _extend_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -428,7 +428,7 @@ def run_request(arguments: argparse.Namespace) -> int:
     asked = statement if is_known else None
     made = bundle(entry.id, glossary.registry.project, evidence.subjects, asked)
     output = arguments.output or Path(f"review-{entry.id}.zip")
-    output.write_bytes(made)
+    scaffold.write_all(Path(), {output.as_posix(): made})
     print(f"wrote {output} (SHA-256 {digest(made)}); its README.txt says what to do")
     back = f"glossary verify {entry.id}" if is_known else f"glossary people add {reviewer or 'ID'}"
     print(f"when the answer is back: {back}")
@@ -472,8 +472,9 @@ def run_add(arguments: argparse.Namespace) -> int:
     text = _required(add_person(source, newcomer))
     path: Path = arguments.root / PEOPLE_FILE
     fresh = path.with_name(".people.yml.new")
-    fresh.write_text(text, encoding="utf-8", newline="\n")
-    fresh.replace(path)
+    with writing(PEOPLE_FILE):
+        fresh.write_text(text, encoding="utf-8", newline="\n")
+        fresh.replace(path)
     print(f"added {arguments.id} to {PEOPLE_FILE}; commit it in a change of its own:")
     print("  a change cannot vouch for itself, so signatures count once this one is merged")
     return 0
@@ -485,10 +486,15 @@ def _public_line(file: Path) -> str:
                           message="is not the file of a public key",
                           hint=f"name the public one: {file}.pub")  # fmt: skip
         raise Refused([problem])
-    if not file.is_file():
-        place = Place(file.as_posix())
-        raise Refused([Problem(place=place, code="missing-file", message="there is no such file")])
-    words = file.read_text(encoding="utf-8", errors="replace").split()
+    place = Place(file.as_posix())
+    try:
+        if not file.is_file():
+            told = "there is no such file"
+            raise Refused([Problem(place=place, code="missing-file", message=told)])
+        words = file.read_text(encoding="utf-8", errors="replace").split()
+    except OSError as error:
+        told = f"cannot be read: {error.strerror}"
+        raise Refused([Problem(place=place, code="unreadable-file", message=told)]) from None
     return " ".join(words[:2])
 
 

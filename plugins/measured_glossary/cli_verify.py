@@ -22,7 +22,7 @@ from measured_glossary.expectation import expectation
 from measured_glossary.pipeline import Glossary, Judged
 from measured_glossary.problem import Checked, Place, Problem, Refused, render, to_json
 from measured_glossary.progress import Progress
-from measured_glossary.source import read
+from measured_glossary.source import read, read_bytes
 from measured_glossary.trust.folder import ENTRIES
 from measured_glossary.trust.identity import (
     Available,
@@ -395,9 +395,8 @@ def _ends_soon(person: Person, key: Key) -> str:
 
 
 def _line_end_finding(root: Path) -> Finding:
-    attributes = root / ".gitattributes"
-    text = attributes.read_text(encoding="utf-8") if attributes.is_file() else ""
-    lines = {" ".join(line.split()) for line in text.splitlines()}
+    raw = read_bytes(root, ".gitattributes").value or b""  # of git's own encoding: any
+    lines = {b" ".join(line.split()).decode("utf-8", "replace") for line in raw.splitlines()}
     return Finding(
         what="line ends",
         is_good="* -text" in lines,

@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
@@ -75,6 +76,19 @@ class Refused(Exception):  # noqa: N818 - the outcome's own name, not an "error"
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(sorted(set(problems)))
         super().__init__(to_text(self.problems))
+
+
+@contextmanager
+def writing(file: str) -> Iterator[None]:
+    """Tell cleanly what the system refuses to write."""
+    try:
+        yield
+    except OSError as error:
+        message = f"cannot be written: {error.strerror}"
+        hint = "look at the folder's permissions and at the space that is left"
+        place = Place(file)
+        problem = Problem(place=place, code="cannot-write", message=message, hint=hint)
+        raise Refused([problem]) from None
 
 
 def meant(name: str, known: Iterable[str], otherwise: str = "") -> str:

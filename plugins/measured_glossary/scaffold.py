@@ -7,6 +7,7 @@ not overwrite anything.
 from __future__ import annotations
 
 import json
+import os
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -90,7 +91,7 @@ def file_of_test(draft: Draft) -> str:
 
 def refuse_taken(root: Path, files: Iterable[str]) -> None:
     """Refuse to go on where a file of one of these names stands."""
-    if taken := [name for name in sorted(files) if (root / name).exists()]:
+    if taken := [name for name in sorted(files) if os.path.lexists(root / name)]:
         raise Refused(
             Problem(place=Place(name), code="file-exists", message="stands here already",
                     hint="choose another name, or remove the file first")
@@ -98,15 +99,16 @@ def refuse_taken(root: Path, files: Iterable[str]) -> None:
         )  # fmt: skip
 
 
-def write_all(root: Path, files: Mapping[str, str]) -> None:
+def write_all(root: Path, files: Mapping[str, str | bytes]) -> None:
     """Write new files below `root`; if one of them exists already, none is written."""
     refuse_taken(root, files)
     written: list[Path] = []
     try:
-        for name, text in sorted(files.items()):
+        for name, content in sorted(files.items()):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
-            written.append(root / name)
-            (root / name).write_text(text, encoding="utf-8", newline="\n")
+            with (root / name).open("xb") as file:
+                written.append(root / name)
+                file.write(content.encode("utf-8") if isinstance(content, str) else content)
     except BaseException as error:
         for path in written:
             path.unlink(missing_ok=True)

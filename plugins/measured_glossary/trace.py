@@ -18,12 +18,15 @@ import html
 import io
 import json
 import re
+import sys
+import unicodedata
 import urllib.parse
 import zipfile
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -32,13 +35,30 @@ MIN_WORD = 5
 MAX_DEPTH = 4
 MAX_UNPACKED_BYTES = 256 << 20
 
-_NAME, _BETWEEN = re.compile(r"\w+"), re.compile(r"\W")
+_BETWEEN = re.compile(r"\W")
 _IDENTIFIER = re.compile(r"\w+_\w+")
 _QUOTED = re.compile(r"%[0-9a-fA-F]{2}")
 _TAG = re.compile(r"<[^<>]*>")
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\([nrt])")
+# What ends a tag or a comment elsewhere than at the next `>`, and markup as a browser reads it.
+_ODD_VALUE = re.compile(r"""=\s*+(?:"[^"<>&]*+[<>&]|'[^'<>&]*+[<>&])""")
+_ODD_COMMENT = re.compile(r"<!--(?:[^<>-]|-(?!-!?>))*+[<>]")
+_MARKUP = re.compile(
+    r"<(?:!--(?:-?>|.*?(?:--!?>|\Z))|(?:[!?]|/(?![a-z]))[^>]*+(?:>|\Z)"
+    r"""|/?[a-z](?:=\s*+(?:"[^"]*"|'[^']*')|[^>])*+(?:>|\Z))""",
+    re.DOTALL | re.IGNORECASE,
+)
+# Escapes of programs; and of style sheets, where a blank ends one.
+_ESCAPE = re.compile(
+    r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\u\{([0-9a-fA-F]{1,6})\}"
+    r"|\\([0-3]?[0-7]{1,2})|\\([nrt])"
+)
+_STYLE_ESCAPE = re.compile(r"\\([0-9][0-9a-fA-F]{0,5})\s?")
 _DATA_URI = re.compile(r"base64,([A-Za-z0-9+/]{16,}={0,2})")
 _PRINTABLE = re.compile(rb"[ -~]{8,}")
+# Letters with a zero beside each, and what finds out at once that a file has none.
+_WIDE = bytes(120 if 32 <= char < 127 else min(char, 1) for char in range(256))
+_WIDE_RUN = b"\0x" * 7
+_PRINTABLE_WIDE = re.compile(rb"(?:[ -~]\0){7,}[ -~]")
 _TEXT_CHUNK = re.compile(rb"[zi]TXt")
 
 # What is read as text, and what is looked into only as far as its printable strings and text
@@ -62,8 +82,9 @@ class Opaque(Exception):  # noqa: N818 - a finding, told by the caller
 
 def traces(text: str) -> frozenset[str]:
     """Give the words, identifiers and phrases by which a text can be recognised."""
-    words = [word.decode() for word in _words(_plain(text))]
-    names = set(map(_bare, _IDENTIFIER.findall(text.casefold())))
+    plain = _plain(text)
+    words = [word.decode() for word in _words(plain)]
+    names = set(map(_bare, _IDENTIFIER.findall(plain.decode("utf-8", "surrogatepass"))))
     rare = {word for word in words if _is_telling(word)}
     phrases = zip(*(words[start:] for start in range(PHRASE_WORDS)), strict=False)
     return frozenset(rare | names | {" ".join(p) for p in phrases if _is_phrase(p)})
@@ -170,11 +191,25 @@ def _plain(text: str) -> bytes:
         return raw
     signs = set(raw.translate(None, _ASCII).decode("utf-8", "surrogatepass"))
     if len(signs) > _MANY_SIGNS:
-        return " ".join(_NAME.findall(text.casefold())).encode()
+        table = str.maketrans({sign: _folded(sign) for sign in signs})
+        return raw.decode("utf-8", "surrogatepass").translate(table).encode()
     for sign in signs:
-        folded = _BETWEEN.sub(" ", sign.casefold())
-        raw = raw.replace(sign.encode("utf-8", "surrogatepass"), folded.encode())
+        raw = raw.replace(sign.encode("utf-8", "surrogatepass"), _folded(sign).encode())
     return raw
+
+
+@cache
+def _folded(sign: str) -> str:
+    """Give a sign beyond ASCII as plain small letters, without what only marks a letter or hides.
+
+    So a word is one with a soft hyphen in it, and in full-width or accented letters.
+    """
+    parts = unicodedata.normalize("NFKD", sign)
+    seen = "".join(part for part in parts if unicodedata.category(part) not in _UNSEEN)
+    return _BETWEEN.sub(" ", seen.casefold())
+
+
+_UNSEEN = frozenset({"Cf", "Me", "Mn"})
 
 
 def _words(plain: bytes) -> list[bytes]:
@@ -265,6 +300,9 @@ def _archive(raw: bytes, depth: int) -> Iterator[str]:
 
 def _binary(raw: bytes) -> Iterator[str]:
     yield _BREAK.join(found.decode("ascii") for found in _PRINTABLE.findall(raw))
+    for found in _PRINTABLE_WIDE.findall(raw) if _WIDE_RUN in raw.translate(_WIDE) else ():
+        wide = found[::2].decode("ascii")  # where in a pair the text begins and ends is not known
+        yield _BREAK.join([wide, wide[1:], wide[:-1], wide[1:-1]])
     for chunk in _TEXT_CHUNK.finditer(raw):
         yield from _packed_chunk(raw, chunk.start())
 
@@ -302,13 +340,22 @@ def _readings(text: str) -> Iterator[str]:
     if "<" in plain:
         yield _TAG.sub("", plain)
         yield _TAG.sub(" ", plain)
+        if _ODD_VALUE.search(text) or _ODD_COMMENT.search(text):
+            yield html.unescape(_MARKUP.sub("", text))
+            yield html.unescape(_MARKUP.sub(" ", text))
+    if "\\" in text and _STYLE_ESCAPE.search(text):
+        yield _TAG.sub("", _STYLE_ESCAPE.sub(lambda found: _sign(int(found[1], 16)), text))
     if _QUOTED.search(text):
         yield urllib.parse.unquote(text, errors="replace")
 
 
 def _unescape(found: re.Match[str]) -> str:
-    code = found[1] or found[2]
-    return chr(int(code, 16)) if code else " "
+    code = found[1] or found[2] or found[3]
+    return _sign(int(code, 16)) if code else _sign(int(found[4] or "40", 8))
+
+
+def _sign(code: int) -> str:
+    return chr(code) if code <= sys.maxunicode else " "
 
 
 def _json_strings(text: str) -> Iterator[str]:

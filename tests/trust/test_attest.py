@@ -203,6 +203,17 @@ def test_a_damaged_record_is_not_signed(
     assert not (root / f"{FILE}.sig").exists()
 
 
+def test_a_signature_that_cannot_be_written_is_told_cleanly(
+    root: Path, world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The system's own words, and no traceback."""
+    path = root / f"{FILE}.sig"
+    path.with_name(f".{path.name}.part").mkdir()
+    assert attest(root, world.keys["machine"]) == 1
+    assert f"{FILE}.sig: cannot-write: cannot be written: Is a dir" in capsys.readouterr().err
+    assert not path.exists()
+
+
 def test_a_machine_of_many_keys_is_one_machine(root: Path, world: World) -> None:
     """Two registered keys of one machine are no doubt about who signs."""
     other = {"key": world.keys["third"].line, "not_before": "2026-01-01"}

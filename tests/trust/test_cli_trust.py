@@ -403,9 +403,38 @@ def test_a_bundle_for_somebody_unknown_asks_who_they_are(place: Place, tmp_path:
         names = archive.namelist()
         assert "your public key" in archive.read("README.txt").decode()
     assert names == ["README.txt", "SHA256SUMS", f"files/glossary/{ENTRY}/entry.md"]
-    first = bundle.read_bytes()
-    place.run("request-review", ENTRY, "--output", str(bundle))
-    assert bundle.read_bytes() == first
+    again = tmp_path / "new" / "again.zip"
+    place.run("request-review", ENTRY, "--output", str(again))
+    assert again.read_bytes() == bundle.read_bytes()
+
+
+def test_a_bundle_is_a_new_file(place: Place, tmp_path: Path) -> None:
+    """What stands there is somebody's work, and what cannot be written is told cleanly."""
+    (tmp_path / "link").symlink_to(tmp_path / "nothing")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("work")
+    ways = {
+        "link": "file-exists",
+        "folder": "file-exists",
+        "file": "file-exists",
+        "file/x.zip": "cannot-write",
+        "x" * 300: "cannot-write",
+    }
+    for name, code in ways.items():
+        told = place.run("request-review", ENTRY, "--output", f"{tmp_path}/{name}", expect=1)
+        assert f": {code}: " in told
+        assert "choose another name" in told or "look at" in told
+    assert (tmp_path / "file").read_text() == "work"
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_registry_that_cannot_be_written_is_told_cleanly(place: Place) -> None:
+    """The system's own words, and no traceback; the registry stays as it is."""
+    before = (place.root / "glossary/people.yml").read_bytes()
+    (place.root / "glossary/.people.yml.new").mkdir()
+    told = place.run(*joins(place.homes, "outsider", "--may", "review"), expect=1)
+    assert told.startswith("glossary/people.yml: cannot-write: cannot be written: Is a directory")
+    assert (place.root / "glossary/people.yml").read_bytes() == before
 
 
 # ── verifying ────────────────────────────────────────────────────────────────────────────────
@@ -615,6 +644,21 @@ def test_the_doctor_says_what_works(place: Place) -> None:
     told = place.run("doctor")
     assert "FIX" not in told
     assert "test-author with" in told
+
+
+@pytest.mark.parametrize("raw", [b"* -text\n# caf\xe9\n", b"\xff\n\t*   -text\r\n"])
+def test_the_doctor_reads_attributes_of_any_encoding(place: Place, raw: bytes) -> None:
+    """Git asks for none: a comment in an old one hides nothing."""
+    (place.root / ".gitattributes").write_bytes(raw)
+    assert "FIX" not in place.run("doctor")
+
+
+def test_a_key_that_cannot_be_read_is_told_cleanly(place: Place) -> None:
+    """A name that no file can have ends no command in a traceback."""
+    name = "x" * 300
+    told = place.run("people", "add", "test-x", "--name", "X", "--key", f"{name}.pub", expect=1)
+    assert ".pub: unreadable-file: cannot be read: File name too long" in told
+    assert "no-signing-key" in place.run("sign", ENTRY, "--key", name, expect=1)
 
 
 DISEASES: dict[str, tuple[Callable[[Place], object], str, str]] = {

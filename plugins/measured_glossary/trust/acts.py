@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from measured_glossary.problem import Checked, Place, Problem
+from measured_glossary.problem import Checked, Place, Problem, writing
 from measured_glossary.trust.folder import ENTRIES, SIGNATURES
 from measured_glossary.trust.identity import Identity
 from measured_glossary.trust.registry import Registry
@@ -141,25 +141,25 @@ def rotatable(desk: Desk) -> Iterator[Statement]:
 def write_together(root: Path, folder: str, files: Mapping[str, bytes]) -> None:
     """Write files into a folder by rename: each is whole, and all are there or none is new."""
     target = root / folder
-    target.mkdir(parents=True, exist_ok=True)
-    before = {name: _bytes_or_none(target / name) for name in files}
-    with tempfile.TemporaryDirectory(dir=root, prefix=".glossary-") as scratch:
+    with writing(folder), tempfile.TemporaryDirectory(dir=root, prefix=".glossary-") as scratch:
+        target.mkdir(parents=True, exist_ok=True)
+        before = {name: _bytes_or_none(target / name) for name in files}
         for name, raw in files.items():
             (Path(scratch) / name).write_bytes(raw)
         try:
             for name in files:
                 (Path(scratch) / name).replace(target / name)
-        except OSError:
+        except BaseException:  # somebody interrupts, too
             _put_back(target, before)
             raise
 
 
 def _put_back(folder: Path, before: Mapping[str, bytes | None]) -> None:
     for name, raw in before.items():
-        if raw is None:
-            (folder / name).unlink(missing_ok=True)
-        else:
+        if raw is not None:
             (folder / name).write_bytes(raw)
+        elif not (folder / name).is_dir():
+            (folder / name).unlink(missing_ok=True)
 
 
 def _bytes_or_none(path: Path) -> bytes | None:

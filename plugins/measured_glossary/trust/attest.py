@@ -14,7 +14,7 @@ from pathlib import Path
 
 from measured_glossary.lab.record import MEASUREMENTS, record_bytes
 from measured_glossary.lab.study import Attestation, Measurement, Study
-from measured_glossary.problem import Checked, Place, Problem
+from measured_glossary.problem import Checked, Place, Problem, writing
 from measured_glossary.source import read_bytes
 from measured_glossary.trust.identity import Available, Identity, identities
 from measured_glossary.trust.registry import Registry
@@ -71,8 +71,9 @@ def attest(
         return Checked(value=None, problems=(made.at(Place(file)),))
     path = root / f"{file}{SUFFIX}"
     part = path.with_name(f".{path.name}.part")
-    part.write_bytes(made)
-    part.replace(path)
+    with writing(f"{file}{SUFFIX}"):
+        part.write_bytes(made)
+        part.replace(path)
     return Checked(value=f"{file}{SUFFIX}")
 
 

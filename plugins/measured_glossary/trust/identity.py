@@ -58,9 +58,12 @@ def keys_in_agent(lines: Iterable[str]) -> tuple[Available, ...]:
 
 
 def _in_file(file: Path) -> tuple[Available, ...]:
-    if not file.is_file() or file.stat().st_size > MAX_PUBLIC_KEY_BYTES:
+    try:
+        if not file.is_file() or file.stat().st_size > MAX_PUBLIC_KEY_BYTES:
+            return ()
+        key = parse_key(file.read_text(encoding="utf-8", errors="replace").strip())
+    except OSError:  # somebody else's, or no name that a file can have
         return ()
-    key = parse_key(file.read_text(encoding="utf-8", errors="replace").strip())
     private = file.with_suffix("")
     if not isinstance(key, PublicKey):
         return ()
