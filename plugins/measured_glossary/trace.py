@@ -47,11 +47,12 @@ _MARKUP = re.compile(
     r"""|/?[a-z](?:=\s*+(?:"[^"]*"|'[^']*')|[^>])*+(?:>|\Z))""",
     re.DOTALL | re.IGNORECASE,
 )
-# Escapes of programs; and of style sheets, where a blank ends one.
+# Escapes of programs; and of style sheets, where a blank ends one, if one stands for a letter.
 _ESCAPE = re.compile(
     r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\u\{([0-9a-fA-F]{1,6})\}"
     r"|\\([0-3]?[0-7]{1,2})|\\([nrt])"
 )
+_STYLE_LETTER = re.compile(r"\\0{0,4}[4-7][0-9a-fA-F](?![0-9a-fA-F])")
 _STYLE_ESCAPE = re.compile(r"\\([0-9][0-9a-fA-F]{0,5})\s?")
 _DATA_URI = re.compile(r"base64,([A-Za-z0-9+/]{16,}={0,2})")
 _PRINTABLE = re.compile(rb"[ -~]{8,}")
@@ -343,7 +344,7 @@ def _readings(text: str) -> Iterator[str]:
         if _ODD_VALUE.search(text) or _ODD_COMMENT.search(text):
             yield html.unescape(_MARKUP.sub("", text))
             yield html.unescape(_MARKUP.sub(" ", text))
-    if "\\" in text and _STYLE_ESCAPE.search(text):
+    if "\\" in text and _STYLE_LETTER.search(text):
         yield _TAG.sub("", _STYLE_ESCAPE.sub(lambda found: _sign(int(found[1], 16)), text))
     if _QUOTED.search(text):
         yield urllib.parse.unquote(text, errors="replace")
