@@ -56,7 +56,7 @@ MAX_FAULTS = 5  # of one table: one slip is in every row
 
 def main(arguments: list[str]) -> int:
     """Answer the request in the file named by the one argument, or stay and answer many."""
-    faulthandler.enable()
+    faulthandler.enable(all_threads=False)
     if lifeline := os.environ.pop(LIFELINE, ""):
         threading.Thread(target=_end_with_build, args=(int(lifeline),), daemon=True).start()
     if arguments == [WARM]:
