@@ -16,14 +16,7 @@ from markupsafe import Markup
 from pydantic import BaseModel, BeforeValidator, Field
 
 from measured_glossary import listing, outcomes
-from measured_glossary.asked import (
-    Asked,
-    Plain,
-    declared_table,
-    fence,
-    refuse,
-    study_of,
-)
+from measured_glossary.asked import Asked, Plain, declared_table, fence, refuse, study_of
 from measured_glossary.cells import chart_row, grid, reported
 from measured_glossary.chart import Chart, draw
 from measured_glossary.diagram import DIAGRAM, faults, moments, still
