@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -14,6 +16,7 @@ import pytest
 
 from measured_glossary.lab.answer import CaseAnswer, Checks, Described, Measured, Tabled
 from measured_glossary.lab.bench import Bench
+from measured_glossary.lab.protocol import LIFELINE
 from measured_glossary.lab.runner import Model
 from measured_glossary.lab.sass import Kernel, Sass
 from measured_glossary.lab.settings import Settings
@@ -469,3 +472,23 @@ def test_a_worker_that_stays_gives_author_code_no_input(tmp_path: Path) -> None:
         bench = replace(asking.bench, warm=warm)
         ran = [bench.run_warm(Measured, "run", 30, **GPU) for _ in range(2)]
     assert [(each.outcome, each.answer.problems) for each in ran] == [("returned", ())] * 2
+
+
+@pytest.mark.parametrize("is_passed_on", [True, False])
+def test_a_pipe_that_a_tool_did_not_pass_on_ends_nothing(
+    tmp_path: Path, is_passed_on: bool
+) -> None:
+    """Its number may be that of another file, or of none: the worker does its work in silence."""
+    request = tmp_path / "request.json"
+    request.write_text('{"schema": 1, "mode": "machine"}', encoding="utf-8")
+    with (tmp_path / "other").open("w+") as other:
+        done = subprocess.run(
+            [sys.executable, Path(__file__).parent / "workers" / "pretend_gpu.py", request],
+            env={**os.environ, LIFELINE: f"{other.fileno()} 1"},
+            pass_fds=[other.fileno()] if is_passed_on else [],
+            capture_output=True,
+            start_new_session=True,
+            check=True,
+        )
+    assert done.stderr == b""
+    assert (tmp_path / "result.json").is_file()

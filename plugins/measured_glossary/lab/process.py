@@ -63,7 +63,10 @@ def start(
     return subprocess.Popen(
         command,
         cwd=folder,
-        env={**environment(os.environ, folder), LIFELINE: str(lifeline)},
+        env={
+            **environment(os.environ, folder),
+            LIFELINE: f"{lifeline} {os.fstat(lifeline).st_ino}",
+        },
         pass_fds=[lifeline],
         bufsize=0,
         stdin=stdin,

@@ -13,7 +13,8 @@ SCHEMA = 1
 REQUEST = "request.json"
 RESULT = "result.json"
 WARM = "--warm"  # in place of a request's file: the files are named on standard input, line by line
-LIFELINE = "GLOSSARY_LIFELINE"  # the number of a pipe that nobody writes to: it ends with the build
+# The descriptor and the inode of a pipe that nobody writes to: it ends with the build.
+LIFELINE = "GLOSSARY_LIFELINE"
 MARK = "\x1e"  # ASCII's record separator: begins a line that is progress and not output
 
 

@@ -58,7 +58,8 @@ def main(arguments: list[str]) -> int:
     """Answer the request in the file named by the one argument, or stay and answer many."""
     faulthandler.enable(all_threads=False)
     if lifeline := os.environ.pop(LIFELINE, ""):
-        threading.Thread(target=_end_with_build, args=(int(lifeline),), daemon=True).start()
+        ends = tuple(map(int, lifeline.split()))
+        threading.Thread(target=_end_with_build, args=ends, daemon=True).start()
     if arguments == [WARM]:
         stay()
     else:
@@ -66,10 +67,14 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _end_with_build(lifeline: int) -> None:
-    """Wait until the build is gone: killed, it cannot stop a kernel that spins."""
-    os.read(lifeline, 1)
-    os.killpg(0, signal.SIGKILL)
+def _end_with_build(lifeline: int, inode: int) -> None:
+    """Wait until the build is gone: killed, it cannot stop a kernel that spins.
+
+    Where a tool between the two did not pass the pipe on, its number may be another file's.
+    """
+    with suppress(OSError):
+        if os.fstat(lifeline).st_ino == inode and not os.read(lifeline, 1):
+            os.killpg(0, signal.SIGKILL)
 
 
 def stay() -> None:
