@@ -162,8 +162,9 @@ def _local_code() -> str:
             continue
         found[name] = _of_file(Path(file))
         if hasattr(module, "__path__"):
-            inside = (path for path in _files_of(Path(file).parent) if path.suffix == ".py")
-            found |= {f"{name} {path.name}": _of_file(path) for path in inside}
+            top = Path(file).parent
+            inside = (path for path in _files_of(top) if path.suffix == ".py")
+            found |= {f"{name} {path.relative_to(top)}": _of_file(path) for path in inside}
     return digest(sorted(found.items())).hex()
 
 
@@ -188,7 +189,13 @@ def _is_around(folder: Path, here: str) -> bool:
 
 
 def _of_file(path: Path) -> str:
-    return path.name if _is_known(path) else sha256(path.read_bytes()).hexdigest()
+    """Give the digest of a file; the name alone where the key knows it, or where it is no file.
+
+    What was loaded may be gone since, or have come out of an archive.
+    """
+    if _is_known(path) or not path.is_file():
+        return path.name
+    return sha256(path.read_bytes()).hexdigest()
 
 
 def _is_known(path: Path) -> bool:
