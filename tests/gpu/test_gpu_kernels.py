@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
+from killed_build import held, kill_while_held
 from measured_glossary.lab.compile import closure, compile_cubin
 from measured_glossary.lab.gpu import Gpu
 from measured_glossary.lab.settings import Settings
@@ -75,32 +74,10 @@ study(Path.cwd(), "endings", Settings(measure="live"))
 def test_a_kernel_that_spins_ends_with_a_build_that_was_killed(tmp_path: Path) -> None:
     """Its process holds a pipe here, waits for the GPU, and learns of the end all the same."""
     project = Path(shutil.copytree(Path(__file__).with_name("project"), tmp_path / "project"))
-    os.mkfifo(project / "alive")
     file = project / "code" / "endings" / "experiment.py"
-    launched = "(target,))\n"
-    held = f"""    if case == "spins":
-        alive = open({str(project / "alive")!r}, "w")
-        print(file=alive, flush=True)
-"""
-    text = file.read_text(encoding="utf-8")
+    text, launched = file.read_text(encoding="utf-8"), "(target,))\n"
     assert text.count(launched) == 1
-    file.write_text(text.replace(launched, launched + held), encoding="utf-8")
-    reading = os.open(project / "alive", os.O_RDONLY | os.O_NONBLOCK)
+    holding = f'    if case == "spins":\n{indent(held(project), "        ")}'
+    file.write_text(text.replace(launched, launched + holding), encoding="utf-8")
     found = {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
-    command = [sys.executable, "-c", MEASURING]
-    build = subprocess.Popen(command, cwd=project, env={**os.environ, **found})
-    with os.fdopen(reading, "rb", buffering=0) as alive:
-        try:
-            wait_until(lambda: bool(alive.read(1)))
-        finally:
-            build.kill()
-            build.wait()
-        wait_until(lambda: alive.read(100) == b"")
-
-
-def wait_until(happened: Callable[[], bool]) -> None:
-    """Wait for something that happens soon."""
-    deadline = time.monotonic() + 60
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    kill_while_held([sys.executable, "-c", MEASURING], project, {**os.environ, **found})

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import stat
-import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
+from killed_build import held, kill_while_held
 from measured_glossary.lab.record import Finding, Record
 from measured_glossary.lab.settings import Settings
 from measured_glossary.lab.studies import measure, start_studies, study
@@ -250,27 +249,9 @@ study(Path.cwd(), "endless", Settings(command=tuple(sys.argv[1:])))
 
 def test_no_worker_outlives_a_build_that_was_killed(project: Path) -> None:
     """A case that hangs holds a pipe here; killed as a whole, nobody is left to stop it."""
-    os.mkfifo(project / "alive")
-    held = f'    alive = open({str(project / "alive")!r}, "w")\n    print(file=alive, flush=True)\n'
-    edit(project, "endless", "    signal.pause()", f"{held}    signal.pause()")
-    reading = os.open(project / "alive", os.O_RDONLY | os.O_NONBLOCK)
-    command = [sys.executable, "-c", MEASURING, sys.executable, PRETEND]
-    build = subprocess.Popen(command, cwd=project)
-    with os.fdopen(reading, "rb", buffering=0) as alive:
-        try:
-            wait_until(lambda: bool(alive.read(1)))
-        finally:
-            build.kill()
-            build.wait()
-        wait_until(lambda: alive.read(100) == b"")
-
-
-def wait_until(happened: Callable[[], bool]) -> None:
-    """Wait for something that happens soon."""
-    deadline = time.monotonic() + 60
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    holding = indent(held(project), "    ")
+    edit(project, "endless", "    signal.pause()", f"{holding}    signal.pause()")
+    kill_while_held([sys.executable, "-c", MEASURING, sys.executable, PRETEND], project)
 
 
 def test_a_gpu_that_stops_answering_ends_the_measurement(project: Path) -> None:
