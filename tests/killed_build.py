@@ -1,7 +1,7 @@
 """A build that is killed while a case of it hangs.
 
-Comes in: a project whose case runs the lines of `held`, a command that measures it. Goes out: once all
-who held the pipe are gone, nothing. Must need no package: machines with a GPU may lack most.
+Comes in: a project whose case runs the lines of `held`, a command that measures it. Goes out:
+nothing, once all who held the pipe are gone. Must need no package: machines with a GPU lack most.
 """
 
 from __future__ import annotations
