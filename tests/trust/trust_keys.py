@@ -10,6 +10,7 @@ import base64
 import hashlib
 import subprocess
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 SSH_KEYGEN = "/usr/bin/ssh-keygen"
 SK_ED25519 = "sk-ssh-ed25519@openssh.com"
 SK_ECDSA = "sk-ecdsa-sha2-nistp256@openssh.com"
+P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 
 def string(data: bytes) -> bytes:
@@ -45,6 +47,34 @@ def armored(blob: bytes) -> bytes:
 def unarmored(signature: bytes) -> bytes:
     """Give the bytes inside a signature's armor."""
     return base64.b64decode(b"".join(signature.splitlines()[1:-1]))
+
+
+def _inner(blob: bytes) -> tuple[bytes, bytes]:
+    """Split a blob into what stands before the inner signature, and that signature."""
+    offset = 10
+    for _ in range(4):
+        offset += 4 + int.from_bytes(blob[offset : offset + 4], "big")
+    length = int.from_bytes(blob[offset : offset + 4], "big")
+    return blob[:offset], blob[offset + 4 : offset + 4 + length]
+
+
+def with_body(signature: bytes, change: Callable[[bytes], bytes]) -> bytes:
+    """Change the signature's number or numbers and leave all around them right."""
+    head, inner = _inner(unarmored(signature))
+    name_end = 4 + int.from_bytes(inner[:4], "big")
+    length = int.from_bytes(inner[name_end : name_end + 4], "big")
+    body, tail = inner[name_end + 4 : name_end + 4 + length], inner[name_end + 4 + length :]
+    return armored(head + string(inner[:name_end] + string(change(body)) + tail))
+
+
+def mirrored(signature: bytes) -> bytes:
+    """Give a P-256 signature's other good form: s replaced by the curve's order minus s."""
+
+    def minus_s(body: bytes) -> bytes:
+        second = 4 + int.from_bytes(body[:4], "big")
+        return body[:second] + mpint(P256_ORDER - int.from_bytes(body[second + 4 :], "big"))
+
+    return with_body(signature, minus_s)
 
 
 @dataclass(frozen=True)
