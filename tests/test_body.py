@@ -180,6 +180,8 @@ def test_values_in_prose_are_found(text: str) -> None:
         (":::a", ("e.md:1:1", "block-syntax")),
         ("::: Name", ("e.md:1:1", "block-syntax")),
         (":::: a", ("e.md:1:1", "block-syntax")),
+        (":: a b", ("e.md:1:1", "block-syntax")),
+        ("- a\n\n    :: b", ("e.md:3:5", "block-position")),
         ("- a\n\n    ::: b", ("e.md:3:5", "block-position")),
         ("- ::: b", ("e.md:1:1", "block-position")),
         ("1. ::: b c", ("e.md:1:1", "block-position")),

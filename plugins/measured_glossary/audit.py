@@ -13,6 +13,7 @@ import hashlib
 import html
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -80,14 +81,17 @@ def audit(
     site: Path, expected: Expectation, *, jobs: int = 1, progress: Progress = _silent
 ) -> tuple[Problem, ...]:
     """Audit a built tree, `jobs` files at once; an empty answer means that it may be deployed."""
-    if not site.is_dir() or not any(site.iterdir()):
+    paths, found = _files(site)
+    if not paths and not found:
         return (_problem("", "audit-no-site", "is no folder with a built site in it"),)
     search = _Search(expected)
-    paths, found = _files(site)
 
     def look(number: int) -> _Looked:
         name = paths[number].relative_to(site).as_posix()
-        return _look(name, paths[number].read_bytes(), expected, search)
+        try:
+            return _look(name, paths[number].read_bytes(), expected, search)
+        except OSError as error:
+            return _Looked(problems=(_unreadable(site, error),), entry="")
 
     seen: set[str] = set()
     for done, looked in enumerate(side_by_side(look, range(len(paths)), jobs), 1):
@@ -102,15 +106,30 @@ def _files(site: Path) -> tuple[list[Path], list[Problem]]:
     """Give the plain files of a tree, and what is wrong with the others."""
     files: list[Path] = []
     found: list[Problem] = []
-    for folder, folders, names in os.walk(site):
+
+    def refused(error: OSError) -> None:
+        if error.filename != str(site):
+            found.append(_unreadable(site, error))
+
+    for folder, folders, names in os.walk(site, onerror=refused):
         folders.sort()
         for path in (Path(folder, name) for name in sorted([*names, *folders])):
-            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            try:
+                mode = path.lstat().st_mode
+            except OSError as error:
+                refused(error)
+                continue
+            if stat.S_ISREG(mode):
+                files.append(path)
+            elif not stat.S_ISDIR(mode):
                 place = path.relative_to(site).as_posix()
                 found.append(_problem(place, "audit-link", "is a link, or no plain file"))
-            elif path.is_file():
-                files.append(path)
     return files, found
+
+
+def _unreadable(site: Path, error: OSError) -> Problem:
+    place = Path(error.filename).relative_to(site).as_posix()
+    return _problem(place, "unreadable-file", f"cannot be read: {error.strerror}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

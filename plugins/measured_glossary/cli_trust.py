@@ -30,8 +30,8 @@ from measured_glossary.cli_verify import (
 )
 from measured_glossary.lab.record import record_bytes
 from measured_glossary.pipeline import Glossary, Judged
-from measured_glossary.problem import Checked, Place, Problem, Refused, render, writing
-from measured_glossary.source import read
+from measured_glossary.problem import Checked, Place, Problem, Refused, render
+from measured_glossary.source import read, write
 from measured_glossary.trust.acts import Desk, objections, perform, rotatable
 from measured_glossary.trust.bundle import bundle, digest
 from measured_glossary.trust.folder import ENTRIES
@@ -470,11 +470,7 @@ def run_add(arguments: argparse.Namespace) -> int:
         vouched_by=arguments.vouched_by,
     )
     text = _required(add_person(source, newcomer))
-    path: Path = arguments.root / PEOPLE_FILE
-    fresh = path.with_name(".people.yml.new")
-    with writing(PEOPLE_FILE):
-        fresh.write_text(text, encoding="utf-8", newline="\n")
-        fresh.replace(path)
+    write(arguments.root, PEOPLE_FILE, text.encode("utf-8"))
     print(f"added {arguments.id} to {PEOPLE_FILE}; commit it in a change of its own:")
     print("  a change cannot vouch for itself, so signatures count once this one is merged")
     return 0

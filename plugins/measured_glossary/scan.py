@@ -233,7 +233,7 @@ class _Rows:
             return self._fence(row, fence)
         elif line.lstrip(" ").startswith("<!--") and _indent(line) < 4:
             return self._comment(row)
-        elif line.lstrip().startswith(":::"):
+        elif line.lstrip().startswith((":::", ":: ")):  # the second forgot a colon
             return self._block(row)
         else:
             self._prose(row, line)

@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from measured_glossary.problem import Checked, Place, Problem, meant
+from measured_glossary.problem import Checked, Place, Problem, meant, writing
 
 Model = TypeVar("Model", bound=BaseModel)
 Loc = tuple[str | int, ...]
@@ -128,6 +128,26 @@ def read(root: Path, file: str, *, limit: int = MAX_FILE_BYTES) -> Checked[Sourc
         if raw.value is not None
         else Checked(value=None, problems=raw.problems)
     )
+
+
+def write(root: Path, file: str, raw: bytes) -> bool:
+    """Write a file below `root`, by rename, if it has another content; say whether it did.
+
+    Raises `Refused` where the system does not allow it, and leaves no half of a file.
+    """
+    path = root / file
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with writing(file):
+        if path.is_file() and path.read_bytes() == raw:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            part.write_bytes(raw)
+            part.replace(path)
+        except BaseException:  # somebody interrupts, too
+            part.unlink(missing_ok=True)
+            raise
+    return True
 
 
 def decode(file: str, raw: bytes) -> Checked[Source]:

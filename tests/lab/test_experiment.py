@@ -122,7 +122,11 @@ def test_forms_of_columns() -> None:
         ('experiment = Experiment(title="", sources=["k.cu"])', "experiment-declaration"),
         ('experiment = Experiment(title="T", sources=[])', "experiment-declaration"),
         ('experiment = Experiment(title="T", sources="k.cu")', "experiment-declaration"),
+        ('experiment = Experiment(title="T", sources=["k.cu", 5])', "experiment-declaration"),
         ('experiment = Experiment("T", ["k.cu"], options="-O3")', "experiment-declaration"),
+        ('experiment = Experiment("T", ["k.cu"], options=["-O3", 5])', "experiment-declaration"),
+        ('experiment = Experiment("T", ["k.cu"], architectures=90)', "experiment-declaration"),
+        ('experiment = Experiment("T", ["k.cu"], architectures=[])', "experiment-declaration"),
         ('experiment = Experiment("T", ["k.cu"], architectures=["90"])', "experiment-declaration"),
     ],
 )
@@ -157,6 +161,8 @@ def test_a_wrong_declaration_is_a_fault(text: str, code: str) -> None:
         ("outcomes(cases=[{'n': 1}], key=KEY, limit_s=0)", "rows(gpu, n)", "probe-declaration"),
         ("outcomes(cases=[{'n': 1}], key=KEY, limit_s=1e9)", "rows(gpu, n)", "probe-declaration"),
         ("outcomes(cases=[{'n': 1}], key=KEY)", "rows(gpu)", "probe-signature"),
+        ("sanitizer('racecheck', [{'n': 1}], key=KEY)", "rows(gpu, n)", "probe-declaration"),
+        ("sanitizer(['racecheck', 5], [{'n': 1}], KEY)", "rows(gpu, n)", "probe-declaration"),
         (
             "outcomes(cases=[{'n': 1}], key=KEY, columns={'outcome': outcome('O')})",
             "rows(gpu, n)",

@@ -24,7 +24,7 @@ from measured_glossary.lab.record import (
     write_record,
 )
 from measured_glossary.lab.table import Cell, Column, Table
-from measured_glossary.problem import Checked
+from measured_glossary.problem import Checked, Refused
 from measured_glossary.source import Source, canonical_json
 
 TABLE = Table(
@@ -260,6 +260,15 @@ def test_writing_is_by_rename_and_only_on_change(tmp_path: Path) -> None:
     after = (tmp_path / FILE).stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
     assert write_record(tmp_path, replace(RECORD, seed=15))
+    assert [path.name for path in (tmp_path / FILE).parent.iterdir()] == ["test-gpu-x1.json"]
+
+
+def test_a_record_that_cannot_be_written_is_a_problem(tmp_path: Path) -> None:
+    """A folder in its place stays, the system's words are told, and no half of a file is left."""
+    (tmp_path / FILE).mkdir(parents=True)
+    with pytest.raises(Refused) as refused:
+        write_record(tmp_path, RECORD)
+    assert str(refused.value).startswith(f"{FILE}: cannot-write: cannot be written: Is a directory")
     assert [path.name for path in (tmp_path / FILE).parent.iterdir()] == ["test-gpu-x1.json"]
 
 

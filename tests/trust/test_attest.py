@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -208,7 +209,7 @@ def test_a_signature_that_cannot_be_written_is_told_cleanly(
 ) -> None:
     """The system's own words, and no traceback."""
     path = root / f"{FILE}.sig"
-    path.with_name(f".{path.name}.part").mkdir()
+    path.with_name(f".{path.name}.{os.getpid()}.part").mkdir()
     assert attest(root, world.keys["machine"]) == 1
     assert f"{FILE}.sig: cannot-write: cannot be written: Is a dir" in capsys.readouterr().err
     assert not path.exists()

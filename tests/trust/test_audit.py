@@ -8,6 +8,7 @@ import hashlib
 import html
 import io
 import json
+import os
 import re
 import shutil
 import struct
@@ -698,6 +699,18 @@ def test_an_empty_or_missing_tree_is_no_site(tmp_path: Path, expected: Expectati
     """A folder with nothing in it did not pass; it was not built."""
     assert codes(tmp_path, expected) == {"audit-no-site"}
     assert codes(tmp_path / "nothing", expected) == {"audit-no-site"}
+    assert codes(tmp_path / ("x" * 300), expected) == {"audit-no-site"}
+
+
+def test_what_cannot_be_read_was_not_audited(tmp_path: Path, expected: Expectation) -> None:
+    """A path longer than the system takes is a problem, a folder's too; neither is passed over."""
+    folder, name = os.open(tmp_path, os.O_RDONLY), "x" * 250
+    for _ in range(17):
+        os.mkdir(name, dir_fd=folder)
+        above, folder = folder, os.open(name, os.O_RDONLY, dir_fd=folder)
+        os.close(above)
+    os.close(folder)
+    assert codes(tmp_path, expected) - {"audit-missing-page"} == {"unreadable-file"}
 
 
 # ── traces ───────────────────────────────────────────────────────────────────────────────────

@@ -431,7 +431,7 @@ def test_a_bundle_is_a_new_file(place: Place, tmp_path: Path) -> None:
 def test_a_registry_that_cannot_be_written_is_told_cleanly(place: Place) -> None:
     """The system's own words, and no traceback; the registry stays as it is."""
     before = (place.root / "glossary/people.yml").read_bytes()
-    (place.root / "glossary/.people.yml.new").mkdir()
+    (place.root / f"glossary/.people.yml.{os.getpid()}.part").mkdir()
     told = place.run(*joins(place.homes, "outsider", "--may", "review"), expect=1)
     assert told.startswith("glossary/people.yml: cannot-write: cannot be written: Is a directory")
     assert (place.root / "glossary/people.yml").read_bytes() == before

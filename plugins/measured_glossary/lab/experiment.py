@@ -219,7 +219,7 @@ class Experiment:
             launches=1,
             cases=tuple(dict(case) for case in cases),
             limit_s=limit_s,
-            tools=_texts(tools),
+            tools=tuple(tools) if isinstance(tools, list | tuple) else (),
         )
 
     def claim(self, function: Function) -> Function:
@@ -287,11 +287,14 @@ def _declaration_faults(
 ) -> Iterator[tuple[str, str]]:
     if not isinstance(title, str) or not title.strip():
         yield f"the title is {short(title)}, expected a text", 'write title="…"'
-    if not _texts(sources):
+    if not _texts(sources) or not _is_texts(sources):
         yield f"sources is {short(sources)}, expected the .cu files", 'write sources=["kernel.cu"]'
-    if not isinstance(options, list | tuple):
+    if not _is_texts(options):
         found = f"options is {short(options)}, expected a list of texts"
         yield found, 'write options=["-lineinfo"]'
+    if architectures is not None and not (_texts(architectures) and _is_texts(architectures)):
+        found = f"architectures is {short(architectures)}, expected a list of texts, or None"
+        yield found, 'write architectures=["sm_75", "sm_90"]'
     for name in _texts(architectures):
         if not re.fullmatch(r"sm_\d{2,3}[af]?", name):
             yield f"{name!r} is no architecture", 'write architectures=["sm_75", "sm_90"]'
@@ -379,7 +382,7 @@ def _tool_faults(probe: Probe) -> Iterator[tuple[str, str]]:
         yield f"{probe.table.name} names no tool", 'write tools=["racecheck"]'
     for tool in probe.tools:
         if tool not in TOOLS:
-            yield f"there is no tool {tool!r}", f"the tools are {', '.join(TOOLS)}"
+            yield f"there is no tool {short(tool)}", f"the tools are {', '.join(TOOLS)}"
 
 
 def _timed_faults(probe: Probe) -> Iterator[tuple[str, str]]:
@@ -447,6 +450,10 @@ def _sentence(function: Callable[..., Any]) -> str:
 
 def _columns(forms: Columns) -> tuple[Column, ...]:
     return tuple(form.named(name) for name, form in forms.items() if isinstance(form, Form))
+
+
+def _is_texts(values: object) -> bool:
+    return isinstance(values, list | tuple) and len(_texts(values)) == len(values)
 
 
 def _texts(values: object) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from measured_glossary.lab.board import STATIC, Job
 from measured_glossary.lab.declared import Declared
 from measured_glossary.lab.record import Machine, Record, read_record, write_record
 from measured_glossary.problem import Checked, Place, Problem
-from measured_glossary.source import canonical_json, decode, read
+from measured_glossary.source import canonical_json, decode, read, write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +71,8 @@ class Harvest:
         refuted = sorted(name for name, state in claims if state == "refuted")
         path = self._static_path(job)
         if path is not None and whole and not refuted:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(".part")
-            part.write_bytes(canonical_json({name: result[name] for name in ("static", "claims")}))
-            part.replace(path)
+            told = canonical_json({name: result[name] for name in ("static", "claims")})
+            write(path.parent, path.name, told)
         said = "the claim {} is refuted by the machine code that was compiled there"
         return [job_problem(job, "cluster-refuted", said.format(name)) for name in refuted]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -40,7 +41,7 @@ from measured_glossary.lab.record import (
 from measured_glossary.lab.settings import Settings
 from measured_glossary.lab.table import Table
 from measured_glossary.lab.turns import Turn
-from measured_glossary.problem import Checked
+from measured_glossary.problem import Checked, Refused
 from measured_glossary.source import canonical_json, read
 
 T = TypeVar("T")
@@ -150,10 +151,14 @@ def remembered(
 
 
 def remember(settings: Settings, declared: Declared, means: Means, record: Record) -> None:
-    """Keep a live result, so that the next build of the same bytes need not measure again."""
+    """Keep a live result, so that the next build of the same bytes need not measure again.
+
+    Where the system lets no cache be written, it will measure again.
+    """
     folder = _folder(settings, declared, means)
     if folder is not None:
-        write_record(folder, record)
+        with suppress(Refused):
+            write_record(folder, record)
 
 
 def _folder(settings: Settings, declared: Declared, means: Means) -> Path | None:

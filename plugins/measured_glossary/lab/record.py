@@ -7,7 +7,6 @@ what is wrong with the file; and a record's one form as bytes. Must not run or c
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -36,6 +35,7 @@ from measured_glossary.source import (
     parse_json,
     parse_yaml,
     validate,
+    write,
 )
 
 SCHEMA = 1
@@ -478,15 +478,8 @@ def check_record(record: Record) -> Checked[Record]:
 
 
 def write_record(root: Path, record: Record) -> bool:
-    """Write a record into its file, by rename, if that changes it; say whether it did."""
-    path, raw = root / record.file, record_bytes(record)
-    if path.is_file() and path.read_bytes() == raw:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_bytes(raw)
-    part.replace(path)
-    return True
+    """Write a record into its file, if that changes it; say whether it did."""
+    return write(root, record.file, record_bytes(record))
 
 
 def _record_data(record: Record) -> dict[str, Any]:

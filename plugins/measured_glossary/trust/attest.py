@@ -14,8 +14,8 @@ from pathlib import Path
 
 from measured_glossary.lab.record import MEASUREMENTS, record_bytes
 from measured_glossary.lab.study import Attestation, Measurement, Study
-from measured_glossary.problem import Checked, Place, Problem, writing
-from measured_glossary.source import read_bytes
+from measured_glossary.problem import Checked, Place, Problem
+from measured_glossary.source import read_bytes, write
 from measured_glossary.trust.identity import Available, Identity, identities
 from measured_glossary.trust.registry import Registry
 from measured_glossary.trust.signed import read_attested
@@ -69,11 +69,7 @@ def attest(
     made = sign(signer, MEASUREMENT_NAMESPACE, raw.value)
     if isinstance(made, Fault):
         return Checked(value=None, problems=(made.at(Place(file)),))
-    path = root / f"{file}{SUFFIX}"
-    part = path.with_name(f".{path.name}.part")
-    with writing(f"{file}{SUFFIX}"):
-        part.write_bytes(made)
-        part.replace(path)
+    write(root, f"{file}{SUFFIX}", made)
     return Checked(value=f"{file}{SUFFIX}")
 
 
