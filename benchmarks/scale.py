@@ -42,6 +42,7 @@ ALL = ("ours", *others.GENERATORS)
 # Entries of the largest site that is built in every round, served, and timed stage by stage: larger
 # ones take a quarter of an hour a round.
 DETAILED = 1000
+GROWTH = (1000, 5000)  # entries: between these growth is taken, the two built after one another
 LARGEST = {"sphinx": 1000}  # entries: with more it takes longer than all others together
 EDIT = "The sentence number {} was added a moment ago."
 
@@ -209,15 +210,27 @@ def measured(asked: Asked, size: int, scratch: Path) -> Iterator[dict[str, Any]]
 def _places(asked: Asked, size: int, scratch: Path) -> Iterator[Place]:
     """Write each generator's project."""
     tell(f"{size}: writing {', '.join(asked.generators)}")
-    plan = generate.Plan(entries=size)
-    project = scratch / f"{size}-ours"
-    generate.write(project, generate.project(plan))
-    pages = others.expanded(project) if set(asked.generators) - {"ours"} else {}
+    ours = _place("ours", size, scratch)
+    generate.write(ours.folder, generate.project(ours.plan))
+    pages = others.expanded(ours.folder) if set(asked.generators) - {"ours"} else {}
     for name in asked.generators:
-        folder = scratch / f"{size}-{name}"
+        place = _place(name, size, scratch)
         if name != "ours":
-            generate.write(folder, iter(others.adapt(pages, name).items()))
-        yield Place(name=name, size=size, folder=folder, generator=generators()[name], plan=plan)
+            generate.write(place.folder, iter(others.adapt(pages, name).items()))
+        yield place
+
+
+def _place(name: str, size: int, scratch: Path) -> Place:
+    folder, plan = scratch / f"{size}-{name}", generate.Plan(entries=size)
+    return Place(name=name, size=size, folder=folder, generator=generators()[name], plan=plan)
+
+
+def _growth(asked: Asked, scratch: Path) -> Iterator[dict[str, Any]]:
+    """Build ours of both sizes in turn: the machine's speed changes within minutes."""
+    for turn in range(asked.rounds):
+        for size in GROWTH:
+            for row in _builds(_place("ours", size, scratch), turn):
+                yield {**row, "row": "growth"} if row["row"] == "build" else row
 
 
 def _builds(place: Place, turn: int) -> Iterator[dict[str, Any]]:
@@ -307,6 +320,8 @@ def results(asked: Asked) -> Iterator[dict[str, Any]]:
         for size in asked.sizes:
             rows += measured(fit(wanted, size), size, Path(scratch))
             sizes = asked.sizes[: asked.sizes.index(size) + 1]
+            if size == GROWTH[1] and GROWTH[0] in sizes and "ours" in wanted.generators:
+                rows += _growth(wanted, Path(scratch))
             yield {
                 "schema": 1,
                 "day": str(datetime.datetime.now(datetime.UTC).date()),

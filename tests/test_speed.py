@@ -81,6 +81,10 @@ def test_an_aim_that_is_missed_is_said_to_be(report: ModuleType, results: dict[s
     given = {**results, "rows": rows}
     growth = aim(report, given, "growth from 1,000 to 5,000, cold: exponent")
     assert growth[2:] == ("1.43", "**no**")
+    pairs = [(1000, 10.0), (5000, 40.0), (1000, 20.0), (5000, 100.0), (1000, 1.0), (5000, 6.0)]
+    in_turn = [{**row("ours", size, "cold", wall_s), "row": "growth"} for size, wall_s in pairs]
+    paired = aim(report, {**given, "rows": rows + in_turn}, growth[0])
+    assert paired[2:] == ("1.00", "yes")
     nothing = aim(report, given, "cold / Zensical cold, 1,000")
     assert nothing[2:] == ("not measured", "–")
 
