@@ -284,7 +284,7 @@ _FOOT = """\
 ```console
 pip install -e . zensical sphinx furo myst-parser
 apt-get install hugo
-python benchmarks/scale.py --sizes 100 1000 5000
+python benchmarks/scale.py --sizes 100 1000 5000 10000
 ```
 
 Without `--sizes` it builds 100 and 1,000 entries, in about a quarter of an hour. The ratios hold
@@ -419,16 +419,17 @@ def _size(count: float) -> str:
 
 
 def _pictures(made: Measured) -> Iterator[str]:
-    """Give a picture of each size from 1,000 on, or of the largest there is."""
+    """Give a picture of each size from 1,000 on with more than one generator, or of the largest."""
     sizes = made.data["sizes"]
-    for size in [size for size in sizes if size >= 1000] or sizes[-1:]:
+    rows = {size: tuple(_picture_rows(made, size)) for size in sizes}
+    for size in [size for size in sizes if size >= 1000 and len(rows[size]) > 1] or sizes[-1:]:
         title = f"Seconds to build {size:,} entries, cold and after one edit"
         chart = Chart(
             title=title,
             key="Generator",
             axis="Wall seconds",
             series=("cold", "one edit"),
-            rows=tuple(_picture_rows(made, size)),
+            rows=rows[size],
         )
         said = f"<figcaption><strong>{title}.</strong> {_DOT}</figcaption>"
         svg = draw(chart, ident=f"speed-{size}")
