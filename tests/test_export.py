@@ -9,6 +9,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,8 @@ site_url: !ENV [TEST_SITE_URL, "https://test.example/"]
 strict: true
 theme: {name: material, font: false, custom_dir: look}
 nav: [{Home: index.md}, {Glossary: glossary/index.md}]
+validation: {nav: {omitted_files: warn}}
+not_in_nav: "/*/apart.md"
 hooks: [hook.py]
 plugins: [search, measured-glossary: {measure: recorded}]
 extra_css: [site.css]
@@ -55,6 +58,7 @@ def site(tmp_path: Path, lab_cache: Path) -> Site:
         "glossary/block/entry.md": second.replace("blocks", "warps"),
         f"glossary/{DRAFT}/entry.md": draft,
         "docs/index.md": HOME,
+        "docs/more/apart.md": "# Apart\n",
         "docs/site.css": "p { margin: 0 }\n",
         "look/main.html": LOOK,
         "hook.py": "",
@@ -91,6 +95,7 @@ def test_the_settings_need_neither_plugin_nor_hooks(site: Site) -> None:
     emoji = {"pymdownx.emoji": {"emoji_index": "material.extensions.emoji.twemoji"}}
     assert made["markdown_extensions"] == ["attr_list", "md_in_html", "tables", emoji]
     assert made["theme"] == {"name": "material", "font": False, "custom_dir": "overrides"}
+    assert made["not_in_nav"].split()[:3] == ["/*/apart.md", "/glossary/", "/experiments/"]
     assert made["extra_css"] == ["site.css", "assets/measured-glossary/glossary.css"]
     assert "assets/measured-glossary/terms.js" in made["extra_javascript"]
 
@@ -232,6 +237,19 @@ def test_zensical_keeps_the_sites_own_templates(site: Site) -> None:
     text = (zensical(exported(site)) / "index.html").read_text(encoding="utf-8")
     assert "own footer" in text
     assert "__shared__ stays as it is typed" in text
+
+
+def test_a_link_to_a_claim_is_no_broken_one(tmp_path: Path, lab_cache: Path) -> None:
+    """Zensical's strict check of anchors compares them as they are written."""
+    case = Path(__file__).parent / "sites" / "published-experiment"
+    shutil.copytree(case, tmp_path / "project")
+    site = new_site(tmp_path / "project", lab_cache, {"mkdocs.yml": MKDOCS, "hook.py": ""})
+    rows = [{"threads": n, "wrong": [n - 32, 0, 0], "launched": 1} for n in (32, 64)]
+    site.record("copy", {"mismatches": rows})
+    link = "\n[One warp is right](#claim-one_warp_is_right).\n\n::: claims\n"
+    site.replace("glossary/warp/entry.md", "\n::: claims\n", link).publish("warp")
+    page = (zensical(exported(site)) / "glossary/warp/index.html").read_text(encoding="utf-8")
+    assert 'id="claim-one_warp_is_right"' in page
 
 
 def test_zensical_shows_no_draft(site: Site) -> None:

@@ -98,7 +98,9 @@ def _frame(site: Site) -> Iterator[tuple[str, bytes]]:
     main = zensical.template(extends=extends)
     yield f"{zensical.OVERRIDES}/{zensical.MAIN}", main.encode("utf-8")
     scripts = [script for script in website.SCRIPTS if script not in _ELSEWHERE]
-    settings = zensical.project(site.settings, styles=website.STYLESHEETS, scripts=scripts)
+    settings = zensical.project(
+        site.settings, styles=website.STYLESHEETS, scripts=scripts, apart=website.RESERVED
+    )
     yield zensical.CONFIG, settings.encode("utf-8")
 
 

@@ -82,6 +82,15 @@ def href(url: str) -> Markup:
     return Markup(quote(parts.geturl(), safe=_URL_SAFE).replace("&", "&amp;"))  # noqa: S704
 
 
+def anchor(name: str) -> Markup:
+    """Give the name of a place for an `id` or a link to it: a plain one as it is.
+
+    What checks links compares the two as they are written, character references and all.
+    """
+    is_plain = re.fullmatch(r"[A-Za-z0-9._-]+", name)
+    return Markup(name) if is_plain else inert(name)  # noqa: S704 - in an attribute it is text
+
+
 def plain(word: str) -> Markup:
     """Give a word that may stand in a command: an id, a path, a namespace; nothing else passes."""
     if not re.fullmatch(r"[A-Za-z0-9@._/-]+", word):
@@ -116,7 +125,7 @@ def _environment() -> Environment:
         auto_reload=False,  # it would ask for a file's time whenever a template is filled
     )
     made.filters.update(code=code, prose=prose, href=href, count=count, plain=plain)
-    made.filters.update(unbroken=unbroken)
+    made.filters.update(unbroken=unbroken, anchor=anchor)
     return made
 
 

@@ -168,13 +168,20 @@ _Dumper.add_representer(_Kept, lambda dumper, kept: kept.node)
 # ── writing ──────────────────────────────────────────────────────────────────────────────────
 
 
-def project(settings: Settings, *, styles: Sequence[str], scripts: Sequence[str]) -> str:
-    """Give the settings of the exported project: the site's own, without what runs in MkDocs."""
+def project(
+    settings: Settings, *, styles: Sequence[str], scripts: Sequence[str], apart: Sequence[str]
+) -> str:
+    """Give the settings of the exported project: the site's own, without what runs in MkDocs.
+
+    Pages in the folders `apart` need not be in the navigation, as when the plugin makes them.
+    """
+    no_nav = [*str(settings.data.get("not_in_nav") or "").splitlines(), *map("/{}/".format, apart)]
     made = {key: value for key, value in settings.data.items() if key not in DROPPED}
     made |= {
         "docs_dir": DOCS,
         "site_dir": "site",
         "theme": {**settings.theme, "custom_dir": OVERRIDES},
+        "not_in_nav": _Kept(yaml.ScalarNode(_TEXT, "\n".join(no_nav) + "\n", style="|")),
         "plugins": [i for i in settings.items("plugins") or ["search"] if name_of(i) != PLUGIN],
         "markdown_extensions": list(_extensions(settings)),
         "extra_css": [*settings.items("extra_css"), *styles],
@@ -183,6 +190,7 @@ def project(settings: Settings, *, styles: Sequence[str], scripts: Sequence[str]
     return _HEADER + yaml.dump(made, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=98)
 
 
+_TEXT = "tag:yaml.org,2002:str"
 _HEADER = """\
 # Written by glossary export. Zensical builds this project, and so does MkDocs with Material;
 # neither needs the plugin. Change the glossary and export it again rather than this copy.
