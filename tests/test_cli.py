@@ -583,7 +583,9 @@ def test_an_export_goes_into_an_empty_folder(site: Site, run: Run) -> None:
 
 def test_an_export_goes_into_no_other_folder(site: Site, run: Run) -> None:
     """A folder with anything in it, or a file, is left as it is."""
-    for name in ("docs", "mkdocs.yml", "."):
+    (site.root / "some").mkdir()
+    (site.root / "some" / "file").write_bytes(b"")
+    for name in ("some", "mkdocs.yml", "."):
         done = run("export", name)
         assert done.status == 1
         assert ": folder-not-empty: exists and is not an empty folder" in done.err

@@ -76,6 +76,27 @@ def exported(site: Site, **environ: str) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("folder", ["docs/out", "glossary/out", "code/out", "glossary/x/out"])
+def test_no_export_stands_among_what_is_exported(site: Site, folder: str) -> None:
+    """The next build would take it for pages, entries or experiments."""
+    settings = export.read_settings(site.root, "", {})
+    with pytest.raises(Refused) as refused:
+        export.write(export.Site(glossary=site.build(), settings=settings), site.root / folder)
+    assert "folder-not-empty: stands among what is exported" in str(refused.value)
+    assert not (site.root / folder).exists()
+
+
+@pytest.mark.parametrize("border", ["---\r\n", "---  \n", "...\n"])
+def test_front_matter_stays_front_matter(site: Site, border: str) -> None:
+    """MkDocs takes line ends of Windows, blanks and dots for borders; an export has plain ones."""
+    end = "\r\n" if border.endswith("\r\n") else "\n"
+    first = border.replace("...", "---")
+    page = site.root / "docs/odd.md"
+    page.write_bytes(f"{first}title: Odd one{end}{border}# H{end}{end}Text{end}".encode())
+    text = (exported(site) / "docs/odd.md").read_text(encoding="utf-8")
+    assert re.fullmatch(r"---\n(head_tags: '[^']*'\n)?title: Odd one\n---\n# H\n\nText\n", text)
+
+
 def settings_of(folder: Path) -> dict[str, Any]:
     """Read the settings of an exported project, Python's names as plain texts."""
     text = (folder / "mkdocs.yml").read_text(encoding="utf-8")

@@ -19,14 +19,18 @@ from measured_glossary.address import Address
 from measured_glossary.backlinks import Written, hand_written
 from measured_glossary.body import escape_identifiers
 from measured_glossary.metadata import Head, Public
+from measured_glossary.path import PATHS
 from measured_glossary.pipeline import Glossary
 from measured_glossary.problem import Place, Problem, Refused
 from measured_glossary.published import Published
 from measured_glossary.source import read
+from measured_glossary.trust.folder import ENTRIES
 from measured_glossary.zensical import DOCS, Settings
 
 _ELSEWHERE = (f"{website.ASSETS}/search.js",)  # another generator has a search of its own
 _MATTER = "---\n"
+_FRONT = re.compile(r"---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*\n", re.DOTALL)
+_SOURCES = (ENTRIES, "code", "measurements", PATHS)
 _TITLE = re.compile(r'^title: (".*")$', re.MULTILINE)
 
 
@@ -62,6 +66,9 @@ def read_settings(root: Path, title: str, environ: Mapping[str, str]) -> Setting
 
 def write(site: Site, folder: Path) -> tuple[str, ...]:
     """Write every file below a new or empty folder, all of them or none; give their names."""
+    sources = (site.docs, *(site.glossary.root / name for name in _SOURCES))
+    if any(folder.resolve().is_relative_to(source.resolve()) for source in sources):
+        raise Refused([_problem(folder, "folder-not-empty", _AMONG, "name a folder elsewhere")])
     made = files(site)
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -130,9 +137,10 @@ def _written(site: Site, whole: website.Website) -> Iterator[Written]:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Give a page's front matter with its borders, and its body."""
-    found = re.match(r"---\n.*?\n---\n", text, re.DOTALL)
-    return (found[0], text[found.end() :]) if found else ("", text)
+    """Give a page's front matter between plain borders, and its body; MkDocs takes odd ones too."""
+    text = text.replace("\r\n", "\n")
+    found = _FRONT.match(text)
+    return (f"{_MATTER}{found[1]}{_MATTER}", text[found.end() :]) if found else ("", text)
 
 
 def _is_page(uri: str) -> bool:
@@ -180,6 +188,7 @@ def _files_below(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 _NOT_EMPTY = "exists and is not an empty folder"
+_AMONG = "stands among what is exported, and would be a part of the next build"
 
 
 def _problem(folder: Path, code: str, message: str, hint: str) -> Problem:
