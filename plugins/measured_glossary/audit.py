@@ -128,7 +128,7 @@ def _files(site: Path) -> tuple[list[Path], list[Problem]]:
 
 
 def _unreadable(site: Path, error: OSError) -> Problem:
-    place = Path(error.filename).relative_to(site).as_posix()
+    place = Path(error.filename or site).relative_to(site).as_posix()  # a failed read names none
     return _problem(place, "unreadable-file", f"cannot be read: {error.strerror}")
 
 
